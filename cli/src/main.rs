@@ -1,0 +1,3 @@
+//! The `owed` binary.
+
+fn main() {}

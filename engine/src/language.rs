@@ -1,0 +1,65 @@
+//! The trait a language implements. The engine knows no language by name.
+
+use crate::facts::FileFacts;
+use crate::resolve::{ResolveOptions, Resolver};
+use crate::tree::Tree;
+
+/// One source file, as read.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceFile<'a> {
+    /// Project-relative path; only its name and extension may influence the facts.
+    pub path: &'a str,
+    /// Its bytes, as on disk.
+    pub bytes: &'a [u8],
+}
+
+/// A language plugin.
+pub trait Language: Send + Sync {
+    /// Its name in answers: `javascript`, `python`.
+    fn name(&self) -> &'static str;
+
+    /// Changes whenever the facts of equal bytes may change.
+    fn reader_version(&self) -> &'static str;
+
+    /// Whether this language reads the file at `path` (by its name alone).
+    fn reads(&self, path: &str) -> bool;
+
+    /// Reads one file. Never fails: what is not understood is
+    /// [`FileFacts::damage`]. Not UTF-8 text is for the caller to refuse, except where
+    /// the language declares encodings in the file.
+    fn read(&self, file: SourceFile<'_>) -> FileFacts;
+
+    /// A resolver over `tree` under `options`.
+    fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a>;
+
+    /// What a change of a manifest or lock file means; `None` when `path` is neither for
+    /// this language. `base` and `head` are the bytes on each side, `None` when absent.
+    /// `tree` is the head side.
+    fn manifest(
+        &self,
+        tree: &dyn Tree,
+        path: &str,
+        base: Option<&[u8]>,
+        head: Option<&[u8]>,
+    ) -> Option<ManifestDiff> {
+        let _ = (tree, path, base, head);
+        None
+    }
+}
+
+/// What a changed manifest or lock file means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManifestDiff {
+    /// Whether it is a lock file (`placed: lock`) rather than a manifest (`placed: config`).
+    pub lock: bool,
+    /// Resolution or runner behaviour may differ for everything under this manifest:
+    /// whoever depends on [`crate::resolve::Target::Manifest`] of it is owed.
+    pub shared: bool,
+    /// Packages (`npm:x`, `pypi:x`) whose version, bytes or own dependencies differ, with
+    /// all packages that depend on them, transitively.
+    pub packages: Vec<String>,
+    /// Set when it cannot be told which packages differ: every package may.
+    pub any_package: Option<String>,
+    /// Set when one side cannot be understood at all: the plan widens with this detail.
+    pub broken: Option<String>,
+}

@@ -1,0 +1,23 @@
+//! `owed-engine`: facts about source files, the dependency graph between them,
+//! and the tests a change owes.
+//!
+//! The direction is one-way, from bytes to answers:
+//!
+//! ```text
+//! paths -> read -> SourceFile -> Language::read -> FileFacts -> Project -> resolve -> Graph -> select -> Selection
+//! ```
+//!
+//! What this crate refuses to do: it names no grammar, no runner and no package
+//! manager (those are [`language::Language`] and [`runner::Runner`] implementations
+//! in `owed-plugins`); it prints nothing; and right of `Project` it touches no
+//! file, clock, environment or process. The two doors to the outside are
+//! [`read`] (the disk) and [`vcs`] (git).
+
+pub mod change;
+pub mod facts;
+pub mod language;
+pub mod path;
+pub mod problem;
+pub mod resolve;
+pub mod runner;
+pub mod tree;

@@ -1,0 +1,152 @@
+//! The trait a test runner implements: which projects of a repository it runs, which
+//! files are tests, and what all of them share. Discovery runs no test.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::FileFacts;
+use crate::problem::{Problem, Widening};
+use crate::resolve::{ResolveOptions, Target};
+use crate::tree::Tree;
+
+/// What a runner may ask while it looks for its projects.
+pub struct View<'a> {
+    /// The project's files.
+    pub tree: &'a dyn Tree,
+    /// Facts of a source file of the inventory, when it could be read.
+    pub facts: &'a (dyn Fn(&str) -> Option<&'a FileFacts> + Sync),
+    /// Loads executable configuration in a bounded child.
+    pub loader: &'a dyn ConfigLoader,
+}
+
+/// Runs a small program in the project's own interpreter, bounded in time, memory and
+/// output. Implemented where processes may be started; tests may pass [`NoLoader`].
+pub trait ConfigLoader: Sync {
+    /// Runs `program` (source text) with the interpreter named `interpreter` (`node`,
+    /// `python`) in the directory `cwd` (project-relative) with `arguments`, and gives
+    /// what it printed on standard output.
+    ///
+    /// # Errors
+    /// A sentence for a person: not installed, exited with code 1 and this message, took
+    /// longer than the limit.
+    fn load(&self, interpreter: &str, program: &str, cwd: &str, arguments: &[&str])
+    -> Result<String, String>;
+}
+
+/// Refuses to start anything: static reading only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLoader;
+
+impl ConfigLoader for NoLoader {
+    fn load(&self, _: &str, _: &str, _: &str, _: &[&str]) -> Result<String, String> {
+        Err("executable configuration is not loaded here".to_owned())
+    }
+}
+
+/// A test runner plugin.
+pub trait Runner: Send + Sync {
+    /// Its name in answers: `vitest`, `jest`, `node:test`, `mocha`, `pytest`, `unittest`.
+    fn name(&self) -> &'static str;
+
+    /// Finds its projects and their test files.
+    fn discover(&self, view: &View<'_>) -> Discovery;
+
+    /// The commands that run exactly `tests` (project-relative, not empty) of `project`.
+    fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation>;
+}
+
+/// What a runner found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Discovery {
+    /// Its projects, sorted by root and then by configuration file.
+    pub projects: Vec<RunnerProject>,
+    /// What was not understood, but does not make the answer unsafe.
+    pub problems: Vec<Problem>,
+}
+
+/// One configured project of a runner: a root, its options and its tests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunnerProject {
+    /// Its directory, project-relative.
+    pub root: String,
+    /// Its name when it has one (a vitest project's `name`).
+    pub name: Option<String>,
+    /// How its files resolve imports.
+    pub resolve: ResolveOptions,
+    /// Its test files, sorted by path.
+    pub tests: Vec<TestFile>,
+    /// What every one of its tests depends on.
+    pub shared: Vec<Shared>,
+    /// Directory globs in which a new file would be a test or shared setup of this
+    /// project (`**/conftest.py`, `__mocks__/**`); a file appearing there is placed.
+    pub listings: Vec<crate::resolve::Listing>,
+    /// What is not understood about it: its tests are owed by any change, and each says
+    /// why. Prefer this to a problem whenever a test or an input could be missing.
+    pub unsettled: Vec<Widening>,
+}
+
+/// A test file of a runner project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestFile {
+    /// Project-relative path.
+    pub path: String,
+    /// What this one depends on besides its imports and the project's shared inputs
+    /// (its conftest chain, a docblock's environment file, its snapshot).
+    pub shared: Vec<Shared>,
+}
+
+/// Something tests depend on without importing it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shared {
+    /// What.
+    pub target: Target,
+    /// In which role, for the answer.
+    pub role: SharedRole,
+    /// How it is loaded.
+    pub load: Load,
+}
+
+/// The role of a shared input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SharedRole {
+    /// Runner configuration.
+    Config,
+    /// A setup file.
+    Setup,
+    /// A global setup or teardown file.
+    GlobalSetup,
+    /// `conftest.py`.
+    Conftest,
+    /// A plugin, reporter, environment, transformer, resolver or serialiser.
+    Plugin,
+    /// `package.json`, `tsconfig.json`, `pyproject.toml`.
+    Manifest,
+    /// An environment file or name.
+    Env,
+    /// A snapshot file.
+    Snapshot,
+    /// The runner itself and its toolchain, as installed packages.
+    Toolchain,
+}
+
+/// How a shared input is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// Read as data: only its own bytes count.
+    Content,
+    /// Run with the project's own resolution: its closure counts.
+    Project,
+    /// Run by plain node (or python) as configuration: its closure under default
+    /// resolution counts.
+    Config,
+}
+
+/// A command for a person, a script or a gate to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// Project-relative working directory (`""` for the root).
+    pub cwd: String,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+}

@@ -1,0 +1,14 @@
+//! What a changed manifest or lock file means.
+
+use owed_engine::language::ManifestDiff;
+use owed_engine::tree::Tree;
+
+/// The meaning of a changed manifest or lock file; `None` when `path` is neither.
+pub fn diff(
+    _tree: &dyn Tree,
+    _path: &str,
+    _base: Option<&[u8]>,
+    _head: Option<&[u8]>,
+) -> Option<ManifestDiff> {
+    None
+}

@@ -1,0 +1,28 @@
+//! `owed-plugins`: what `owed` knows about languages and test runners.
+//!
+//! [`languages`] and [`runners`] are the only lists. To add one, write a module that
+//! implements the engine's trait and add a line here; the engine stays as it is.
+
+pub mod javascript;
+pub mod python;
+pub mod runners;
+
+use owed_engine::language::Language;
+use owed_engine::runner::Runner;
+
+/// Every language, in the order in which they are asked whether they read a file.
+pub fn languages() -> &'static [&'static dyn Language] {
+    &[&javascript::JavaScript, &python::Python]
+}
+
+/// Every runner, in the order in which they claim test files.
+pub fn runners() -> &'static [&'static dyn Runner] {
+    &[
+        &runners::vitest::Vitest,
+        &runners::jest::Jest,
+        &runners::mocha::Mocha,
+        &runners::node_test::NodeTest,
+        &runners::pytest::Pytest,
+        &runners::unittest::Unittest,
+    ]
+}

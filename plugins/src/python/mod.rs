@@ -1,0 +1,46 @@
+//! Python: reader, resolver, manifests.
+
+pub mod manifest;
+pub mod read;
+pub mod resolve;
+
+use owed_engine::facts::FileFacts;
+use owed_engine::language::{Language, ManifestDiff, SourceFile};
+use owed_engine::resolve::{ResolveOptions, Resolver};
+use owed_engine::tree::Tree;
+
+/// The Python plugin.
+#[derive(Clone, Copy, Debug)]
+pub struct Python;
+
+impl Language for Python {
+    fn name(&self) -> &'static str {
+        "python"
+    }
+
+    fn reader_version(&self) -> &'static str {
+        "python/1"
+    }
+
+    fn reads(&self, path: &str) -> bool {
+        read::reads(path)
+    }
+
+    fn read(&self, file: SourceFile<'_>) -> FileFacts {
+        read::read(file)
+    }
+
+    fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
+        resolve::resolver(tree, options)
+    }
+
+    fn manifest(
+        &self,
+        tree: &dyn Tree,
+        path: &str,
+        base: Option<&[u8]>,
+        head: Option<&[u8]>,
+    ) -> Option<ManifestDiff> {
+        manifest::diff(tree, path, base, head)
+    }
+}
