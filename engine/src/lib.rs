@@ -18,6 +18,8 @@ pub mod facts;
 pub mod language;
 pub mod path;
 pub mod problem;
+pub mod read;
 pub mod resolve;
 pub mod runner;
 pub mod tree;
+pub mod vcs;
