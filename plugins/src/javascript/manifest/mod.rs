@@ -1,5 +1,8 @@
 //! What a changed manifest or lock file means.
 
+pub(super) mod jsonc;
+pub(super) mod yaml;
+
 use owed_engine::language::ManifestDiff;
 use owed_engine::tree::Tree;
 
