@@ -1,6 +1,7 @@
 //! Python: reader, resolver, manifests.
 
 pub mod manifest;
+pub(crate) mod project;
 pub mod read;
 pub mod resolve;
 
