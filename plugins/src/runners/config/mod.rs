@@ -102,6 +102,11 @@ impl<'a> Reader<'a> {
         self.argument.clone()
     }
 
+    /// What a function in a configuration gives; anything else is given back.
+    pub fn apply(&self, value: Value) -> Value {
+        self.applied(value, &self.argument, 4)
+    }
+
     /// The files that were read so far, sorted.
     pub fn files(&self) -> Vec<String> {
         self.read.borrow().iter().cloned().collect()
