@@ -1,0 +1,373 @@
+//! Calls: functions of the file, the path and URL functions that configurations use, and
+//! `defineConfig`-like helpers that give back what they are given.
+
+use owed_engine::path;
+use oxc_ast::ast::{Argument, CallExpression, NewExpression};
+
+use super::function::Locals;
+use super::module::Module;
+use super::value::{Call, Object, Unknown, Value};
+use super::{json, merge, normal, relative};
+
+/// Functions that give back their (last) argument: package and name.
+const IDENTITY: &[(&str, &str)] = &[
+    ("vitest/config", "defineConfig"),
+    ("vitest/config", "defineProject"),
+    ("vitest/config", "defineWorkspace"),
+    ("vite", "defineConfig"),
+    ("electron-vite", "defineConfig"),
+    ("vite-plus", "defineConfig"),
+    ("rolldown-vite", "defineConfig"),
+    ("jest", "defineConfig"),
+    ("jest-config", "defineConfig"),
+    ("astro/config", "defineConfig"),
+];
+
+impl Module<'_, '_> {
+    /// The value of a call.
+    pub(super) fn call_expression(&self, call: &CallExpression<'_>, locals: &Locals) -> Value {
+        let at = call.span.start;
+        let arguments = self.arguments(&call.arguments, locals);
+        if let Some(member) = call.callee.get_inner_expression().as_member_expression()
+            && let Some(method) = member.static_property_name()
+        {
+            let object = self.value(member.object(), locals);
+            if let Some(value) = self.method(&object, method, &arguments, at) {
+                return value;
+            }
+        }
+        let callee = self.value(&call.callee, locals);
+        self.called(&callee, arguments, at)
+    }
+
+    /// The value of `new X(…)`.
+    pub(super) fn new_expression(&self, it: &NewExpression<'_>, locals: &Locals) -> Value {
+        let at = it.span.start;
+        let arguments = self.arguments(&it.arguments, locals);
+        if it.callee.is_specific_id("URL") {
+            return match arguments.as_slice() {
+                [Value::String(rest), Value::String(base)] if base.starts_with("file://") => {
+                    Value::String(url(rest, base))
+                }
+                [Value::String(whole)] => Value::String(whole.clone()),
+                _ => self.unknown("a computed URL", at),
+            };
+        }
+        if it.callee.is_specific_id("RegExp") {
+            return match arguments.as_slice() {
+                [Value::String(source)] => Value::Regex(source.clone(), String::new()),
+                [Value::Regex(source, flags)] => Value::Regex(source.clone(), flags.clone()),
+                [Value::String(source), Value::String(flags)] => Value::Regex(source.clone(), flags.clone()),
+                _ => self.unknown("a computed regular expression", at),
+            };
+        }
+        match self.value(&it.callee, locals) {
+            Value::Package(module, name) if module != "globalThis" => {
+                self.foreign(module, name, arguments, at)
+            }
+            _ => self.unknown("a constructed object", at),
+        }
+    }
+
+    fn arguments(&self, arguments: &[Argument<'_>], locals: &Locals) -> Vec<Value> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::SpreadElement(spread) => match self.value(&spread.argument, locals) {
+                    Value::Array(items) => values.extend(items),
+                    other => values.push(Value::Unknown(other.unknown("a spread"))),
+                },
+                other => {
+                    if let Some(expression) = other.as_expression() {
+                        values.push(self.value(expression, locals));
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    fn called(&self, callee: &Value, arguments: Vec<Value>, at: u32) -> Value {
+        match callee {
+            Value::Function(function) => {
+                if function.path == self.path {
+                    self.call_at(function, &arguments)
+                } else {
+                    self.reader.call(function, &arguments)
+                }
+            }
+            Value::Package(module, name) => self.package_call(module, name, arguments, at),
+            Value::Module(path) => {
+                let default = self.reader.export(path, "default");
+                if matches!(default, Value::Function(_)) {
+                    self.called(&default, arguments, at)
+                } else {
+                    self.unknown("a call", at)
+                }
+            }
+            Value::Either(values) => {
+                Value::either(values.iter().map(|v| self.called(v, arguments.clone(), at)).collect())
+            }
+            // `nextJest({…})(config)`: the outer call is named like the inner one.
+            Value::Call(inner) => {
+                self.foreign(inner.module.clone(), format!("{}()", inner.name), arguments, at)
+            }
+            other => Value::Unknown(match other {
+                Value::Unknown(unknown) => unknown.clone(),
+                _ => match self.unknown("a call", at) {
+                    Value::Unknown(unknown) => unknown,
+                    _ => Unknown { reason: "a call".to_owned(), path: self.path.to_owned(), line: 0 },
+                },
+            }),
+        }
+    }
+
+    fn package_call(&self, module: &str, name: &str, mut arguments: Vec<Value>, at: u32) -> Value {
+        if IDENTITY.contains(&(module, name)) {
+            return arguments.pop().unwrap_or_default();
+        }
+        let name = name.strip_prefix("posix.").unwrap_or(name);
+        match (module, name) {
+            ("vite" | "vitest/config" | "rolldown-vite", "mergeConfig") => match arguments.as_slice() {
+                [base, over, ..] => {
+                    let argument = &self.reader.argument();
+                    let base = self.reader.applied(base.clone(), argument, 4);
+                    let over = self.reader.applied(over.clone(), argument, 4);
+                    merge(&base, &over)
+                }
+                _ => self.unknown("`mergeConfig` without two arguments", at),
+            },
+            ("path" | "pathe" | "upath", "resolve") => {
+                self.paths(&arguments, Some(self.reader.cwd.clone()), at)
+            }
+            ("path" | "pathe" | "upath", "join") => self.paths(&arguments, None, at),
+            ("path" | "pathe" | "upath", "normalize") => self.paths(&arguments, None, at),
+            ("path" | "pathe" | "upath", "dirname") => match arguments.as_slice() {
+                [Value::String(s)] if s.starts_with('/') => {
+                    Value::String(s.rfind('/').map_or("/", |i| if i == 0 { "/" } else { &s[..i] }).to_owned())
+                }
+                [Value::String(s)] => Value::String(match path::dirname(s) {
+                    "" => ".".to_owned(),
+                    dir => dir.to_owned(),
+                }),
+                _ => self.unknown("a computed path", at),
+            },
+            ("path" | "pathe" | "upath", "basename") => match arguments.as_slice() {
+                [Value::String(s)] => Value::String(path::basename(s).to_owned()),
+                _ => self.unknown("a computed path", at),
+            },
+            ("url", "fileURLToPath") => match arguments.as_slice() {
+                [Value::String(s)] => Value::String(s.strip_prefix("file://").unwrap_or(s).to_owned()),
+                _ => self.unknown("a computed URL", at),
+            },
+            ("url", "pathToFileURL") => match arguments.as_slice() {
+                [Value::String(s)] => Value::String(format!("file://{s}")),
+                _ => self.unknown("a computed URL", at),
+            },
+            ("globalThis", "process.cwd") | ("process", "cwd") => Value::String(self.reader.cwd.clone()),
+            ("globalThis", "require") => match arguments.as_slice() {
+                [Value::String(specifier)] => self.reader.import(self, specifier, "*"),
+                _ => self.unknown("a computed require", at),
+            },
+            ("globalThis", "require.resolve") | ("import.meta", "resolve") => match arguments.as_slice() {
+                [Value::String(s)] if s.starts_with('.') || s.starts_with('/') => {
+                    match self.reader.beside(&self.dir(), s) {
+                        Some(path) => Value::String(self.reader.absolute(&path)),
+                        None => self.unknown(format!("`{s}`, which is not in the project"), at),
+                    }
+                }
+                // A package resolves to itself: whoever gets it treats it as a specifier.
+                [Value::String(s), ..] => Value::String(s.clone()),
+                _ => self.unknown("a computed specifier", at),
+            },
+            ("module", "createRequire") => Value::Package("globalThis".to_owned(), "require".to_owned()),
+            ("globalThis", "Object.assign") => {
+                let mut arguments = arguments.into_iter();
+                let first = arguments.next().unwrap_or(Value::Object(Object::default()));
+                arguments.fold(first, |base, over| self.spread_into(base, over, at))
+            }
+            ("globalThis", "Object.freeze") => arguments.into_iter().next().unwrap_or_default(),
+            ("globalThis", "JSON.parse") => match arguments.into_iter().next() {
+                Some(Value::Call(call)) if call.module == "fs" && call.name == "readFileSync" => {
+                    self.json_file(&call, at)
+                }
+                Some(Value::String(s)) => json::parse(&s, self.path),
+                _ => self.unknown("JSON that is made elsewhere", at),
+            },
+            ("globalThis", "Boolean") => match arguments.first().unwrap_or(&Value::Undefined).truthy() {
+                Some(truthy) => Value::Bool(truthy),
+                None => Value::either(vec![Value::Bool(true), Value::Bool(false)]),
+            },
+            _ => self.foreign(module.to_owned(), name.to_owned(), arguments, at),
+        }
+    }
+
+    fn foreign(&self, module: String, name: String, arguments: Vec<Value>, at: u32) -> Value {
+        let called = if name == "default" || name == "*" { &module } else { &name };
+        let at = Unknown {
+            reason: format!("the result of calling `{called}`"),
+            path: self.path.to_owned(),
+            line: self.line(at),
+        };
+        Value::Call(Box::new(Call { module, name, arguments, at }))
+    }
+
+    fn json_file(&self, call: &Call, at: u32) -> Value {
+        match call.arguments.first() {
+            Some(Value::String(file)) => {
+                let file = file.strip_prefix("file://").unwrap_or(file);
+                let file = if file.starts_with('/') {
+                    normal(file)
+                } else {
+                    normal(&format!("{}/{file}", self.reader.cwd))
+                };
+                match relative(&self.reader.root, &file).filter(|f| self.reader.tree.is_file(f)) {
+                    Some(file) => match self.reader.tree.text(&file) {
+                        Some(text) => json::parse(&text, &file),
+                        None => self.unknown("a file that cannot be read", at),
+                    },
+                    None => self.unknown("a file outside the project", at),
+                }
+            }
+            _ => self.unknown("a computed path", at),
+        }
+    }
+
+    fn paths(&self, arguments: &[Value], from: Option<String>, at: u32) -> Value {
+        let resolves = from.is_some();
+        let mut results = vec![from];
+        for argument in arguments {
+            let mut next = Vec::new();
+            for base in &results {
+                for part in argument.alternatives() {
+                    let Value::String(part) = part else {
+                        return self.unknown("a computed path", at);
+                    };
+                    next.push(Some(match base {
+                        _ if resolves && part.starts_with('/') => part.clone(),
+                        Some(base) if base.is_empty() => part.clone(),
+                        Some(base) => format!("{base}/{part}"),
+                        None => part.clone(),
+                    }));
+                }
+            }
+            if next.len() > 16 {
+                return self.unknown("a path with many possible values", at);
+            }
+            results = next;
+        }
+        Value::either(
+            results
+                .into_iter()
+                .flatten()
+                .map(|p| {
+                    Value::String(match (p.starts_with('/'), path::join("", &p)) {
+                        (true, _) => normal(&p),
+                        (false, Some(joined)) if joined.is_empty() => ".".to_owned(),
+                        (false, Some(joined)) => joined,
+                        (false, None) => p,
+                    })
+                })
+                .collect(),
+        )
+    }
+
+    /// Methods of arrays and strings; `None` when this is not one.
+    fn method(&self, object: &Value, method: &str, arguments: &[Value], at: u32) -> Option<Value> {
+        match (object, method, arguments) {
+            (Value::Array(items), "concat", more) => {
+                let mut items = items.clone();
+                for one in more {
+                    match one {
+                        Value::Array(inner) => items.extend(inner.iter().cloned()),
+                        Value::Unknown(_) | Value::Call(_) | Value::Either(_) => {
+                            items.push(Value::Unknown(one.unknown("a list")));
+                        }
+                        other => items.push(other.clone()),
+                    }
+                }
+                Some(Value::Array(items))
+            }
+            (Value::Array(items), "filter", [Value::Package(module, name)])
+                if module == "globalThis" && name == "Boolean" =>
+            {
+                Some(Value::Array(items.iter().filter(|i| i.truthy() != Some(false)).cloned().collect()))
+            }
+            (Value::Array(items), "filter", [function @ Value::Function(_)]) => Some(Value::Array(
+                items
+                    .iter()
+                    .filter_map(|item| match self.called(function, vec![item.clone()], at).truthy() {
+                        Some(true) => Some(item.clone()),
+                        Some(false) => None,
+                        None => Some(Value::either(vec![item.clone(), Value::Undefined])),
+                    })
+                    .collect(),
+            )),
+            (Value::Array(items), "map" | "flatMap", [function @ Value::Function(_)]) => {
+                let mut mapped = Vec::new();
+                for (index, item) in items.iter().enumerate() {
+                    let index = Value::Number(f64::from(u32::try_from(index).unwrap_or(u32::MAX)));
+                    match (method, self.called(function, vec![item.clone(), index], at)) {
+                        ("flatMap", Value::Array(inner)) => mapped.extend(inner),
+                        (_, value) => mapped.push(value),
+                    }
+                }
+                Some(Value::Array(mapped))
+            }
+            (Value::Array(items), "flat", []) => {
+                let mut flat = Vec::new();
+                for item in items {
+                    match item {
+                        Value::Array(inner) => flat.extend(inner.iter().cloned()),
+                        Value::Unknown(_) | Value::Call(_) | Value::Either(_) => {
+                            flat.push(Value::Unknown(item.unknown("a list")));
+                        }
+                        other => flat.push(other.clone()),
+                    }
+                }
+                Some(Value::Array(flat))
+            }
+            (Value::Array(items), "join", [Value::String(separator)]) => {
+                let parts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                Some(match parts {
+                    Some(parts) => Value::String(parts.join(separator)),
+                    None => self.unknown("a computed string", at),
+                })
+            }
+            (Value::Array(items), "includes", [Value::String(wanted)]) => {
+                let known = items.iter().all(|i| i.as_str().is_some());
+                Some(if known {
+                    Value::Bool(items.iter().any(|i| i.as_str() == Some(wanted)))
+                } else {
+                    self.unknown("a computed list", at)
+                })
+            }
+            (Value::String(s), "toString" | "trim", []) => Some(Value::String(s.clone())),
+            (Value::String(s), "replace", [Value::String(from), Value::String(to)]) => {
+                Some(Value::String(s.replacen(from.as_str(), to, 1)))
+            }
+            (Value::String(s), "endsWith", [Value::String(end)]) => {
+                Some(Value::Bool(s.ends_with(end.as_str())))
+            }
+            (Value::String(s), "startsWith", [Value::String(start)]) => {
+                Some(Value::Bool(s.starts_with(start.as_str())))
+            }
+            (Value::String(_) | Value::Array(_), ..) => {
+                Some(self.unknown(format!("a call of `{method}`"), at))
+            }
+            (Value::Unknown(unknown), ..) => Some(Value::Unknown(unknown.clone())),
+            _ => None,
+        }
+    }
+}
+
+fn url(rest: &str, base: &str) -> String {
+    if rest.contains("://") {
+        return rest.to_owned();
+    }
+    let path = &base["file://".len()..];
+    let dir = if path.ends_with('/') { path } else { &path[..path.rfind('/').map_or(0, |i| i + 1)] };
+    let trailing = if rest.ends_with('/') { "/" } else { "" };
+    let joined = if rest.starts_with('/') { normal(rest) } else { normal(&format!("{dir}{rest}")) };
+    format!("file://{joined}{trailing}")
+}

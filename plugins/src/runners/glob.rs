@@ -1,0 +1,427 @@
+//! Globs as JavaScript tools read them (picomatch, minimatch): braces, extended globs,
+//! classes, `**`. Patterns are made project-relative and compiled into one automaton, so
+//! that a hundred thousand paths cost one pass.
+//!
+//! It walks no directory: the inventory is what there is.
+
+use owed_engine::path;
+use regex_automata::meta::Regex;
+
+/// What differs between the tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether `*` matches names that start with a dot.
+    pub dot: bool,
+}
+
+/// Compiled patterns.
+#[derive(Debug, Default)]
+pub struct Globs {
+    fast: Option<Regex>,
+    /// Patterns with `!(…)`, which need look-ahead.
+    slow: Vec<regress::Regex>,
+    /// Patterns that could not be read, as written.
+    pub refused: Vec<String>,
+}
+
+impl Globs {
+    /// Compiles project-relative `patterns`.
+    pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>, style: Style) -> Self {
+        let mut globs = Self::default();
+        let mut fast = Vec::new();
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            let Some(translated) = translate(pattern, style) else {
+                globs.refused.push(pattern.to_owned());
+                continue;
+            };
+            if translated.ahead {
+                match regress::Regex::new(&translated.text) {
+                    Ok(regex) => globs.slow.push(regex),
+                    Err(_) => globs.refused.push(pattern.to_owned()),
+                }
+            } else {
+                fast.push(translated.text);
+            }
+        }
+        if !fast.is_empty() {
+            match Regex::new_many(&fast) {
+                Ok(regex) => globs.fast = Some(regex),
+                // One that does not compile must not take the others with it.
+                Err(_) => {
+                    for text in fast {
+                        match regress::Regex::new(&text) {
+                            Ok(regex) => globs.slow.push(regex),
+                            Err(_) => globs.refused.push(text),
+                        }
+                    }
+                }
+            }
+        }
+        globs
+    }
+
+    /// Whether one of them matches `path`.
+    pub fn is_match(&self, path: &str) -> bool {
+        self.fast.as_ref().is_some_and(|r| r.is_match(path))
+            || self.slow.iter().any(|r| r.find(path).is_some())
+    }
+
+    /// Whether one of them matches `path` or a directory on the way to it from `root`:
+    /// tools do not enter a directory that is excluded.
+    pub fn excludes(&self, path: &str, root: &str) -> bool {
+        if self.fast.is_none() && self.slow.is_empty() {
+            return false;
+        }
+        if self.is_match(path) {
+            return true;
+        }
+        path::ancestors(path)
+            .take_while(|dir| dir.len() > root.len() && path::is_within(dir, root))
+            .any(|dir| self.is_match(dir))
+    }
+}
+
+/// `pattern`, written relative to the directory `dir`, as a project-relative one. `None`
+/// when it starts outside the project.
+pub fn at(dir: &str, pattern: &str) -> Option<String> {
+    let pattern = pattern.trim_start_matches("./");
+    if dir.is_empty() && !pattern.contains("..") {
+        return Some(pattern.to_owned());
+    }
+    // `..` may only stand before the first wildcard; after it, it is a name like another.
+    path::join(&escape(dir), pattern)
+}
+
+/// The directory a pattern's constant part names: `a/b/**/*.ts` gives `a/b`.
+pub fn base(pattern: &str) -> &str {
+    let wild = pattern.find(['*', '?', '[', '{', '(', '!', '+', '@']).unwrap_or(pattern.len());
+    pattern[..wild].rfind('/').map_or("", |i| &pattern[..i])
+}
+
+/// `text` with everything special in globs escaped.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '!' | '+' | '@' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+struct Translated {
+    text: String,
+    ahead: bool,
+}
+
+fn translate(pattern: &str, style: Style) -> Option<Translated> {
+    let chars: Vec<char> = pattern.chars().collect();
+    let mut translator = Translator { chars: &chars, at: 0, out: String::from("^"), ahead: false, style };
+    translator.sequence(0, &[])?;
+    if translator.at != chars.len() {
+        return None;
+    }
+    translator.out.push('$');
+    Some(Translated { text: translator.out, ahead: translator.ahead })
+}
+
+struct Translator<'a> {
+    chars: &'a [char],
+    at: usize,
+    out: String,
+    ahead: bool,
+    style: Style,
+}
+
+impl Translator<'_> {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    /// Translates up to one of `ends` (not consumed) at this level.
+    fn sequence(&mut self, depth: u32, ends: &[char]) -> Option<()> {
+        if depth > 20 {
+            return None;
+        }
+        while let Some(c) = self.peek(0) {
+            if ends.contains(&c) {
+                return Some(());
+            }
+            match c {
+                '?' | '*' | '+' | '@' | '!' if self.peek(1) == Some('(') => self.extended(c, depth)?,
+                '*' => self.stars(ends),
+                '?' => {
+                    self.at += 1;
+                    self.out.push_str("[^/]");
+                }
+                '[' => self.class(),
+                '{' => self.braces(depth)?,
+                '\\' => {
+                    self.at += 1;
+                    if let Some(c) = self.peek(0) {
+                        self.at += 1;
+                        self.literal(c);
+                    }
+                }
+                '(' => {
+                    self.at += 1;
+                    self.out.push_str("(?:");
+                    self.alternatives(depth, &['|', ')'])?;
+                    self.out.push(')');
+                }
+                c => {
+                    self.at += 1;
+                    self.literal(c);
+                }
+            }
+        }
+        ends.is_empty().then_some(())
+    }
+
+    fn literal(&mut self, c: char) {
+        if !(c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | ' ' | '@' | '~' | ',' | ':'))
+            && c.is_ascii()
+        {
+            self.out.push('\\');
+        }
+        self.out.push(c);
+    }
+
+    /// Whether a name starts here.
+    fn at_start(&self) -> bool {
+        self.at == 0 || matches!(self.chars[self.at - 1], '/')
+    }
+
+    fn stars(&mut self, ends: &[char]) {
+        let start = self.at_start();
+        let mut count = 0;
+        while self.peek(0) == Some('*') {
+            self.at += 1;
+            count += 1;
+        }
+        let closed = self.peek(0).is_none_or(|c| c == '/' || ends.contains(&c));
+        if count >= 2 && start && closed {
+            if self.peek(0) == Some('/') {
+                self.at += 1;
+                self.out.push_str(if self.style.dot { "(?:[^/]+/)*" } else { "(?:[^./][^/]*/)*" });
+            } else {
+                self.out.push_str(if self.style.dot { ".*" } else { "(?:[^./][^/]*(?:/[^./][^/]*)*)?" });
+            }
+        } else if start && !self.style.dot {
+            self.out.push_str(if closed { "[^./][^/]*" } else { "(?:[^./][^/]*)?" });
+        } else {
+            self.out.push_str(if start && closed { "[^/]+" } else { "[^/]*" });
+        }
+    }
+
+    fn class(&mut self) {
+        let mut end = self.at + 1;
+        if matches!(self.chars.get(end), Some('!' | '^')) {
+            end += 1;
+        }
+        if self.chars.get(end) == Some(&']') {
+            end += 1;
+        }
+        while end < self.chars.len() && self.chars[end] != ']' {
+            end += 1;
+        }
+        if end >= self.chars.len() {
+            self.at += 1;
+            self.out.push_str("\\[");
+            return;
+        }
+        self.out.push('[');
+        let mut at = self.at + 1;
+        if matches!(self.chars[at], '!' | '^') {
+            self.out.push('^');
+            at += 1;
+        }
+        for c in &self.chars[at..end] {
+            if matches!(c, '[' | ']' | '\\' | '&' | '~' | '^') {
+                self.out.push('\\');
+            }
+            self.out.push(*c);
+        }
+        self.out.push(']');
+        self.at = end + 1;
+    }
+
+    fn braces(&mut self, depth: u32) -> Option<()> {
+        let open = self.at;
+        let mut level = 0;
+        let mut close = None;
+        let mut comma = false;
+        for (i, c) in self.chars.iter().enumerate().skip(open) {
+            match c {
+                '{' => level += 1,
+                '}' => {
+                    level -= 1;
+                    if level == 0 {
+                        close = Some(i);
+                        break;
+                    }
+                }
+                ',' if level == 1 => comma = true,
+                _ => {}
+            }
+        }
+        let Some(close) = close else {
+            self.at += 1;
+            self.out.push_str("\\{");
+            return Some(());
+        };
+        if comma {
+            self.at += 1;
+            self.out.push_str("(?:");
+            self.alternatives(depth, &[',', '}'])?;
+            self.out.push(')');
+            return Some(());
+        }
+        let inner: String = self.chars[open + 1..close].iter().collect();
+        if let Some((from, to)) = inner.split_once("..")
+            && let (Ok(from), Ok(to)) = (from.parse::<u32>(), to.parse::<u32>())
+            && from <= to
+            && to - from < 1000
+        {
+            let numbers: Vec<String> = (from..=to).map(|n| n.to_string()).collect();
+            self.out.push_str(&format!("(?:{})", numbers.join("|")));
+            self.at = close + 1;
+            return Some(());
+        }
+        // Braces around one thing are that thing with its braces, except to minimatch's
+        // siblings that drop them: both readings count.
+        self.at = close + 1;
+        let escaped: String = inner.chars().flat_map(escaped).collect();
+        self.out.push_str(&format!("(?:\\{{{escaped}\\}}|{escaped})"));
+        Some(())
+    }
+
+    fn extended(&mut self, kind: char, depth: u32) -> Option<()> {
+        self.at += 2;
+        if kind != '!' {
+            self.out.push_str("(?:");
+            self.alternatives(depth, &['|', ')'])?;
+            self.out.push(')');
+            match kind {
+                '?' => self.out.push('?'),
+                '*' => self.out.push('*'),
+                '+' => self.out.push('+'),
+                _ => {}
+            }
+            return Some(());
+        }
+        self.ahead = true;
+        let before = std::mem::take(&mut self.out);
+        self.alternatives(depth, &['|', ')'])?;
+        let inner = std::mem::replace(&mut self.out, before);
+        // What follows decides where the negated part ends.
+        let (at, kept) = (self.at, std::mem::take(&mut self.out));
+        let mut rest =
+            Translator { chars: self.chars, at, out: String::new(), ahead: false, style: self.style };
+        let tail = match rest.sequence(depth + 1, &['/', '|', ',', '}', ')']) {
+            Some(()) => rest.out,
+            None if rest.at == self.chars.len() => rest.out,
+            None => return None,
+        };
+        self.out = kept;
+        let stop = if rest.at == self.chars.len() { "$" } else { "(?:/|$)" };
+        self.out.push_str(&format!("(?!(?:{inner}){tail}{stop})[^/]*?"));
+        Some(())
+    }
+
+    /// Translates alternatives separated by `ends[0]` up to and over `ends[1]`.
+    fn alternatives(&mut self, depth: u32, ends: &[char; 2]) -> Option<()> {
+        loop {
+            self.sequence(depth + 1, ends)?;
+            let c = self.peek(0)?;
+            self.at += 1;
+            if c == ends[1] {
+                return Some(());
+            }
+            self.out.push('|');
+        }
+    }
+}
+
+fn escaped(c: char) -> Vec<char> {
+    if c.is_alphanumeric() || matches!(c, '/' | '_' | '-') { vec![c] } else { vec!['\\', c] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        let globs = Globs::new([pattern], Style { dot: true });
+        assert!(globs.refused.is_empty(), "{pattern}");
+        globs.is_match(path)
+    }
+
+    #[test]
+    fn patterns_of_the_runners() {
+        let vitest = "**/*.{test,spec}.?(c|m)[jt]s?(x)";
+        let jest = "**/__tests__/**/*.?([mc])[jt]s?(x)";
+        let cases = [
+            (vitest, "a.test.ts", true),
+            (vitest, "x/y/a.spec.mjs", true),
+            (vitest, "x/.y/a.spec.cjsx", true),
+            (vitest, "a.test.tsx", true),
+            (vitest, "a.tests.ts", false),
+            (vitest, "atest.ts", false),
+            (jest, "__tests__/a.js", true),
+            (jest, "a/__tests__/b/c.mts", true),
+            (jest, "a/tests/c.ts", false),
+            ("**/?(*.)+(spec|test).[jt]s?(x)", "a/test.js", true),
+            ("**/?(*.)+(spec|test).[jt]s?(x)", "a/b.spec.jsx", true),
+            ("**/?(*.)+(spec|test).[jt]s?(x)", "a/bspec.js", false),
+            ("src/*", "src/a.ts", true),
+            ("src/*", "src/a/b.ts", false),
+            ("src/**", "src/a/b.ts", true),
+            ("**/node_modules/**", "a/node_modules/b/c.js", true),
+            ("**/node_modules/**", "node_modules/b", true),
+            ("**/.{idea,git,cache}/**", ".git/x", true),
+            ("test/{a,b/{c,d}}/*.js", "test/b/d/x.js", true),
+            ("test/{a,b/{c,d}}/*.js", "test/b/x.js", false),
+            ("a/!(b|c).ts", "a/d.ts", true),
+            ("a/!(b|c).ts", "a/b.ts", false),
+            ("a/!(b)*.ts", "a/x.ts", true),
+            ("packages/!(x)/test/*.ts", "packages/y/test/a.ts", true),
+            ("packages/!(x)/test/*.ts", "packages/x/test/a.ts", false),
+            ("packages/!(x)/test/*.ts", "packages/xy/test/a.ts", true),
+            ("[[]x].ts", "[x].ts", true),
+            ("\\[x\\].ts", "[x].ts", true),
+            ("f{1..3}.ts", "f2.ts", true),
+            ("(a|b).ts", "b.ts", true),
+            ("*.(spec|test).ts", "x.spec.ts", true),
+            ("a?.ts", "ab.ts", true),
+            ("**.ts", "ab.ts", true),
+            ("**/*", "a/b", true),
+            ("*", "", false),
+        ];
+        for (pattern, path, expected) in cases {
+            assert_eq!(matches(pattern, path), expected, "{pattern} on {path}");
+        }
+        let hidden = Globs::new(["test/**/*.js", "*.js"], Style { dot: false });
+        assert!(hidden.is_match("test/a/b.js") && hidden.is_match("a.js"));
+        assert!(!hidden.is_match("test/.a/b.js") && !hidden.is_match(".a.js"));
+    }
+
+    #[test]
+    fn an_excluded_directory_excludes_what_is_below() {
+        let globs = Globs::new(["a/e2e", "**/dist"], Style { dot: true });
+        assert!(globs.excludes("a/e2e/x/y.ts", ""));
+        assert!(globs.excludes("a/b/dist/y.ts", "a"));
+        assert!(!globs.excludes("a/e2e2/x.ts", ""));
+    }
+
+    #[test]
+    fn patterns_become_project_relative() {
+        assert_eq!(at("a/b", "../x/*.ts").as_deref(), Some("a/x/*.ts"));
+        assert_eq!(at("", "./x/*.ts").as_deref(), Some("x/*.ts"));
+        assert_eq!(at("a", "../../x"), None);
+        assert_eq!(base("a/b/**/*.ts"), "a/b");
+        assert_eq!(base("a/b.ts"), "a");
+    }
+}

@@ -1,0 +1,129 @@
+//! What tests share, collected: manifests, configuration, setup files, packages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use owed_engine::path;
+use owed_engine::resolve::Target;
+use owed_engine::runner::{Load, Shared, SharedRole, TestFile};
+use owed_engine::tree::Tree;
+
+use super::config::json;
+use super::manifest::{Packages, chain};
+
+/// A set of shared inputs under construction.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    set: BTreeSet<Shared>,
+}
+
+impl Inputs {
+    /// Adds one.
+    pub fn add(&mut self, target: Target, role: SharedRole, load: Load) {
+        self.set.insert(Shared { target, role, load });
+    }
+
+    /// Adds a configuration file, run by plain node when it is code.
+    pub fn config(&mut self, path: &str) {
+        let load = match path::extension(path) {
+            "json" | "jsonc" | "json5" | "yaml" | "yml" | "toml" | "opts" => Load::Content,
+            _ if path::basename(path).starts_with('.') && path::extension(path).is_empty() => Load::Content,
+            _ => Load::Config,
+        };
+        self.add(Target::File(path.to_owned()), SharedRole::Config, load);
+    }
+
+    /// Adds a file that is run with the project's own resolution.
+    pub fn file(&mut self, path: &str, role: SharedRole) {
+        self.add(Target::File(path.to_owned()), role, Load::Project);
+    }
+
+    /// Adds a file that is read as data.
+    pub fn content(&mut self, path: &str, role: SharedRole) {
+        self.add(Target::File(path.to_owned()), role, Load::Content);
+    }
+
+    /// Adds an npm package.
+    pub fn package(&mut self, name: &str, role: SharedRole) {
+        self.add(Target::Package(format!("npm:{name}")), role, Load::Content);
+    }
+
+    /// Adds the nearest `package.json` and `tsconfig.json` of `dir`, and the root's.
+    pub fn manifests(&mut self, tree: &dyn Tree, packages: &Packages, dir: &str) {
+        for manifest in manifests_of(tree, packages, dir) {
+            self.add(Target::Manifest(manifest), SharedRole::Manifest, Load::Content);
+        }
+    }
+
+    /// All of them, sorted.
+    pub fn finish(self) -> Vec<Shared> {
+        self.set.into_iter().collect()
+    }
+}
+
+/// The manifests that decide how files in `dir` are read.
+pub fn manifests_of(tree: &dyn Tree, packages: &Packages, dir: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let beside = |dir: &str, name: &str| path::join(dir, name).expect("a plain name below a directory");
+    for package in packages.nearest(dir).into_iter().chain(packages.at("")) {
+        found.insert(beside(&package.dir, "package.json"));
+    }
+    let tsconfig = chain(dir).find_map(|d| {
+        ["tsconfig.json", "jsconfig.json"].iter().map(|n| beside(d, n)).find(|f| tree.is_file(f))
+    });
+    let mut next: Vec<String> = tsconfig.into_iter().collect();
+    while let Some(file) = next.pop() {
+        if !found.insert(file.clone()) || found.len() > 64 {
+            continue;
+        }
+        let Some(text) = tree.text(&file) else { continue };
+        let extends = json::parse(&text, &file).get("extends").strings();
+        for base in extends.possible {
+            if !base.starts_with('.') {
+                continue;
+            }
+            let Some(target) = path::join(path::dirname(&file), &base) else { continue };
+            let candidates = [target.clone(), format!("{target}.json"), beside(&target, "tsconfig.json")];
+            next.extend(candidates.into_iter().find(|c| tree.is_file(c)));
+        }
+    }
+    found
+}
+
+/// Gives each test its snapshot and the manifests that its project does not share.
+pub struct PerTest<'a> {
+    tree: &'a dyn Tree,
+    packages: &'a Packages,
+    shared: BTreeSet<String>,
+    by_dir: BTreeMap<String, Vec<String>>,
+}
+
+impl<'a> PerTest<'a> {
+    /// For tests of a project whose root is `root`.
+    pub fn new(tree: &'a dyn Tree, packages: &'a Packages, root: &str) -> Self {
+        let shared = manifests_of(tree, packages, root);
+        Self { tree, packages, shared, by_dir: BTreeMap::new() }
+    }
+
+    /// The test at `path`, with its snapshot when `snapshots` holds.
+    pub fn test(&mut self, path: &str, snapshots: bool) -> TestFile {
+        let dir = path::dirname(path);
+        if !self.by_dir.contains_key(dir) {
+            let own = manifests_of(self.tree, self.packages, dir)
+                .into_iter()
+                .filter(|m| !self.shared.contains(m))
+                .collect();
+            self.by_dir.insert(dir.to_owned(), own);
+        }
+        let mut inputs = Inputs::default();
+        for manifest in self.by_dir.get(dir).into_iter().flatten() {
+            inputs.add(Target::Manifest(manifest.clone()), SharedRole::Manifest, Load::Content);
+        }
+        if snapshots {
+            let snapshot = format!("__snapshots__/{}.snap", path::basename(path));
+            if let Some(snapshot) = path::join(dir, &snapshot) {
+                inputs.content(&snapshot, SharedRole::Snapshot);
+            }
+        }
+        TestFile { path: path.to_owned(), shared: inputs.finish() }
+    }
+}

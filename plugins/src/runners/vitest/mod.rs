@@ -1,0 +1,216 @@
+//! vitest: where it is configured, its projects, their tests and what these share.
+//!
+//! A configuration that can be read without running it is; otherwise the project's own
+//! vitest resolves it in a child ([`child`]). What neither settles is said for each
+//! project, and its tests are owed by any change.
+
+mod alias;
+mod child;
+mod locate;
+mod options;
+mod plugins;
+mod projects;
+#[cfg(test)]
+mod tests;
+
+use owed_engine::path;
+use owed_engine::problem::Widening;
+use owed_engine::resolve::Target;
+use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+use owed_engine::tree::Tree;
+
+use super::claims::{self, Framework};
+use super::config::Reader;
+use super::config::value::{Entry, Object, Unknown, Value};
+use super::manifest::{self, Packages};
+use super::shared::PerTest;
+use options::{Context, Draft};
+use projects::Source;
+
+/// The vitest runner.
+#[derive(Clone, Copy, Debug)]
+pub struct Vitest;
+
+impl Runner for Vitest {
+    fn name(&self) -> &'static str {
+        "vitest"
+    }
+
+    fn discover(&self, view: &View<'_>) -> Discovery {
+        let packages = Packages::read(view.tree);
+        let located = locate::places(view.tree, &packages);
+        let mut discovery = Discovery { projects: Vec::new(), problems: located.problems };
+        let listed: Vec<(&locate::Place, Vec<Source>)> = located
+            .places
+            .iter()
+            .map(|place| (place, projects::of(&context(view.tree, &packages, place)).0))
+            .collect();
+        for place in &located.places {
+            if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
+                continue;
+            }
+            for draft in drafts(view, &packages, place) {
+                discovery.projects.push(finish(view, &packages, draft));
+            }
+        }
+        discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
+        discovery
+    }
+
+    fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
+        let configs: Vec<&str> = project
+            .shared
+            .iter()
+            .filter(|s| s.role == SharedRole::Config)
+            .filter_map(|s| match &s.target {
+                Target::File(file) if locate::is_config(path::basename(file)) => Some(file.as_str()),
+                _ => None,
+            })
+            .collect();
+        // One of several projects is run from where they are listed.
+        let outermost = configs
+            .iter()
+            .map(|c| path::dirname(c))
+            .filter(|dir| project.name.is_some() && path::is_within(&project.root, dir))
+            .min_by_key(|dir| dir.len());
+        let cwd = outermost.unwrap_or(&project.root);
+        let mut argv: Vec<String> = ["npx", "vitest", "run"].map(str::to_owned).to_vec();
+        let mut here = configs.iter().filter(|c| outermost.is_none_or(|dir| path::dirname(c) == dir));
+        if let Some(first) = here.next()
+            && !std::iter::once(first).chain(here).any(|c| locate::is_default(path::basename(c)))
+        {
+            argv.extend(["--config".to_owned(), path::relative(cwd, first)]);
+        }
+        if let Some(name) = &project.name {
+            argv.extend(["--project".to_owned(), name.clone()]);
+        }
+        argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
+        vec![Invocation { cwd: cwd.to_owned(), argv }]
+    }
+}
+
+/// Whether one of the `sources` of another place is this place.
+fn lists(sources: &[Source], place: &locate::Place) -> bool {
+    let own = place.config.as_deref().filter(|c| !locate::is_default(path::basename(c)));
+    sources.iter().filter(|s| s.listed).any(|source| match own {
+        Some(config) => source.config.as_deref() == Some(config),
+        None => source.dir == place.dir && place.workspace.is_none(),
+    })
+}
+
+fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Place) -> Context<'a> {
+    let major = manifest::major(tree, packages, &place.dir, "vitest");
+    Context { tree, packages, reader: reader(tree, packages, &place.dir, major), place, major }
+}
+
+/// The projects of one place, settled as far as possible.
+fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
+    let context = context(view.tree, packages, place);
+    let (sources, unknown) = projects::of(&context);
+    let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
+    if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
+        return drafts;
+    }
+    match child::load(view, packages, place) {
+        Ok(loaded) => {
+            let sources: Vec<Source> =
+                loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
+            let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, true)).collect();
+            for draft in &mut drafts {
+                unsettle(draft, &[], None);
+            }
+            drafts
+        }
+        Err(error) => {
+            for draft in &mut drafts {
+                unsettle(draft, &unknown, Some(&error));
+            }
+            drafts
+        }
+    }
+}
+
+/// Says in the project what is not known about it.
+fn unsettle(draft: &mut Draft, also: &[Unknown], error: Option<&str>) {
+    let mut unknown: Vec<Unknown> = draft.unknown.iter().chain(also).cloned().collect();
+    unknown.sort();
+    unknown.dedup();
+    for one in unknown {
+        let path = if one.path.is_empty() { draft.config.clone().unwrap_or_default() } else { one.path };
+        let place = if one.line > 0 { format!(" (line {})", one.line) } else { String::new() };
+        let (reason, why) = match error {
+            Some(error) => (
+                "config-not-loaded",
+                format!(
+                    "; vitest could not be asked: {}. Install the dependencies, or write this part as a constant",
+                    error.lines().next().unwrap_or_default()
+                ),
+            ),
+            None => ("config-not-understood", String::new()),
+        };
+        draft.project.unsettled.push(Widening {
+            reason: reason.to_owned(),
+            path,
+            detail: format!("{}{place} is not known{why}", one.reason),
+        });
+    }
+    draft.project.unsettled.sort();
+    draft.project.unsettled.dedup();
+}
+
+/// Lists the tests of a settled project.
+fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
+    let Draft { mut project, matcher, snapshots, .. } = draft;
+    let mut per_test = PerTest::new(view.tree, packages, &project.root);
+    for file in below(view.tree.files(), &matcher.base) {
+        if !matcher.may_match(view, file) {
+            continue;
+        }
+        let dir = path::dirname(file);
+        if claims::belongs_elsewhere((view.facts)(file), Framework::Vitest, packages, dir) {
+            continue;
+        }
+        let mut test = per_test.test(file, snapshots);
+        options::docblock(view.tree, file, &mut test);
+        project.tests.push(test);
+    }
+    project
+}
+
+/// The part of the sorted `files` that lies below the directory `dir`.
+pub(super) fn below<'a>(files: &'a [String], dir: &str) -> &'a [String] {
+    if dir.is_empty() {
+        return files;
+    }
+    let prefix = format!("{dir}/");
+    let start = files.partition_point(|f| f.as_str() < prefix.as_str());
+    let len = files[start..].partition_point(|f| f.starts_with(&prefix));
+    &files[start..start + len]
+}
+
+/// A reader that knows what vitest gives a configuration.
+fn reader<'a>(tree: &'a dyn Tree, packages: &'a Packages, cwd: &str, major: Option<u32>) -> Reader<'a> {
+    let mut reader = Reader::new(tree, packages, cwd);
+    let string = |s: &str| Value::String(s.to_owned());
+    let list = |items: &[&str]| Value::Array(items.iter().map(|s| string(s)).collect());
+    let object = |entries: Vec<(&str, Value)>| {
+        Value::Object(Object(entries.into_iter().map(|(k, v)| Entry::Key(k.to_owned(), v)).collect()))
+    };
+    let defaults = object(vec![
+        ("include", list(options::INCLUDE)),
+        ("exclude", list(options::exclude(major))),
+        ("root", string(&reader.absolute(cwd))),
+    ]);
+    reader.know("vitest/config", "configDefaults", defaults);
+    for name in ["VITEST", "TEST"] {
+        reader.environment(name, string("true"));
+    }
+    reader.environment("NODE_ENV", string("test"));
+    reader.call_with(object(vec![
+        ("mode", string("test")),
+        ("command", string("serve")),
+        ("isSsrBuild", Value::Bool(false)),
+        ("isPreview", Value::Bool(false)),
+    ]));
+    reader
+}
