@@ -64,8 +64,8 @@ pub(crate) enum Part {
 /// The right side of a line of `affected`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
-    /// Which rule.
-    pub(crate) kind: ReasonKind,
+    /// Which rule; `None` (written `*`) for any, where a behaviour has no single right one.
+    pub(crate) kind: Option<ReasonKind>,
     /// The chain, or the path or word after the colon; `None` checks the rule alone.
     pub(crate) detail: Option<String>,
 }
@@ -89,14 +89,18 @@ impl Expected {
     /// Reads `a -> b`, `shared: x`, or a lone rule word.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.contains(" -> ") {
-            return Ok(Self { kind: ReasonKind::Depends, detail: Some(text.to_owned()) });
+            return Ok(Self { kind: Some(ReasonKind::Depends), detail: Some(text.to_owned()) });
+        }
+        if text == "*" {
+            return Ok(Self { kind: None, detail: None });
         }
         let (word, detail) = match text.split_once(": ") {
             Some((word, detail)) => (word, Some(detail.to_owned())),
             None => (text, None),
         };
         let kind = KINDS.iter().copied().find(|k| k.word() == word);
-        Ok(Self { kind: kind.ok_or_else(|| format!("{text:?} is no reason"))?, detail })
+        let kind = kind.ok_or_else(|| format!("{text:?} is no reason"))?;
+        Ok(Self { kind: Some(kind), detail })
     }
 }
 
@@ -419,7 +423,8 @@ mod tests {
     #[test]
     fn reads_reasons() {
         let parse = |text| Expected::parse(text).unwrap();
-        assert_eq!(parse("a -> b").kind, ReasonKind::Depends);
+        assert_eq!(parse("a -> b").kind, Some(ReasonKind::Depends));
+        assert_eq!(parse("*").kind, None);
         assert_eq!(parse("input-opaque").detail, None);
         assert_eq!(parse("package: npm:x").detail.as_deref(), Some("npm:x"));
         assert!(Expected::parse("sharde: x").is_err());

@@ -194,7 +194,7 @@ fn affected(block: &Block, selection: &Selection) -> Vec<String> {
 }
 
 fn accepts(expected: &Expected, actual: &Reason) -> bool {
-    if expected.kind != actual.kind {
+    if expected.kind.is_some_and(|kind| kind != actual.kind) {
         return false;
     }
     let Some(detail) = &expected.detail else { return true };
