@@ -65,7 +65,11 @@ fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
     if check {
         let faults = inconsistent(case, &project, &selection);
         if !faults.is_empty() {
-            return Err(format!("{}\n-- the whole answer\n{}", faults.join("\n"), render::selection(&selection)));
+            return Err(format!(
+                "{}\n-- the whole answer\n{}",
+                faults.join("\n"),
+                render::selection(&selection)
+            ));
         }
     }
     Ok(selection)

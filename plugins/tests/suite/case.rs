@@ -159,7 +159,8 @@ impl Case {
 
     fn read_prose(&mut self, prose: &[String]) -> Result<(), String> {
         let mut lines = prose.iter();
-        let title = lines.next().and_then(|l| l.strip_prefix("# ")).ok_or("the first line is no `# title`")?;
+        let title =
+            lines.next().and_then(|l| l.strip_prefix("# ")).ok_or("the first line is no `# title`")?;
         title.trim().clone_into(&mut self.title);
         let mut why = false;
         for line in lines {

@@ -280,7 +280,10 @@ mod tests {
         let mut owed = answer(&[("t.ts", vec![reason(ReasonKind::Changed, "t.ts", &["t.ts"])])]);
         owed.omitted = 0;
         assert_eq!(compare(&case("t.ts | changed"), &owed).len(), 1);
-        assert!(compare(&case("t.ts | changed\n```\n\n<!-- one-sided: x -->\n\n```placed\nnone"), &owed).is_empty());
+        assert!(
+            compare(&case("t.ts | changed\n```\n\n<!-- one-sided: x -->\n\n```placed\nnone"), &owed)
+                .is_empty()
+        );
     }
 
     #[test]

@@ -95,9 +95,9 @@ fn judge(case: &Case, entry: &store::Entry, pools: &Pools, update: bool) -> Outc
     });
     match (result, &case.known_wrong) {
         (Ok(()), None) => Outcome::Right,
-        (Ok(()), Some(reason)) => Outcome::Failed(format!(
-            "is marked known-wrong ({reason}) and has become right: delete the mark"
-        )),
+        (Ok(()), Some(reason)) => {
+            Outcome::Failed(format!("is marked known-wrong ({reason}) and has become right: delete the mark"))
+        }
         (Err(_), Some(reason)) => Outcome::KnownWrong(reason.clone()),
         (Err(message), None) => Outcome::Failed(format!("# {}\n{message}", case.title)),
     }

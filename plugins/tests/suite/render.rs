@@ -59,7 +59,14 @@ pub(crate) fn selection(selection: &Selection) -> String {
         );
     }
     for test in &selection.tests {
-        let _ = writeln!(text, "owed: {} [{} {:?}] {}", test.path, test.runner, test.project, test.opacity.word());
+        let _ = writeln!(
+            text,
+            "owed: {} [{} {:?}] {}",
+            test.path,
+            test.runner,
+            test.project,
+            test.opacity.word()
+        );
         for why in &test.reasons {
             let _ = writeln!(
                 text,
