@@ -29,6 +29,13 @@ pub trait Language: Send + Sync {
     /// the language declares encodings in the file.
     fn read(&self, file: SourceFile<'_>) -> FileFacts;
 
+    /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can
+    /// decode (Python's PEP 263 cookie).
+    fn declares_encoding(&self, bytes: &[u8]) -> bool {
+        let _ = bytes;
+        false
+    }
+
     /// A resolver over `tree` under `options`.
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a>;
 

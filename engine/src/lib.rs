@@ -14,9 +14,13 @@
 //! [`read`] (the disk) and [`vcs`] (git).
 
 pub mod change;
+mod closure;
 pub mod facts;
+pub mod graph;
 pub mod language;
+mod opacity;
 pub mod path;
+pub mod place;
 pub mod problem;
 pub mod project;
 pub mod resolve;
@@ -24,3 +28,5 @@ pub mod runner;
 pub mod select;
 pub mod selection;
 pub mod tree;
+mod view;
+mod why;
