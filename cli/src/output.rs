@@ -32,6 +32,11 @@ impl Output {
         Self { color, view: View { width: columns(), verbose: global.verbose, quiet: global.quiet } }
     }
 
+    /// The same, without hints about what to type next.
+    pub(crate) fn without_hints(&self) -> Self {
+        Self { view: View { quiet: true, ..self.view }, ..*self }
+    }
+
     /// Prints (a part of) the answer. A reader that went away is no error.
     pub(crate) fn answer(&self, text: &str) -> io::Result<()> {
         let mut stream = AutoStream::new(io::stdout(), self.color).lock();

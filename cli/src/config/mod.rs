@@ -35,6 +35,11 @@ pub(crate) struct Config {
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
 
+/// The limit for the size of files when none is set.
+pub(crate) fn default_limit() -> u64 {
+    Settings::default().file_size
+}
+
 /// Reads the configuration. `read` gives the text of a file of the project root, `None`
 /// when there is no such file.
 pub(crate) fn load(read: impl Fn(&str) -> anyhow::Result<Option<String>>) -> anyhow::Result<Config> {
