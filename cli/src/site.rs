@@ -40,12 +40,13 @@ impl Site {
     /// same exception.
     pub(crate) fn open(cwd: &Path) -> anyhow::Result<Self> {
         let start = host::current_dir().context("the current directory is gone; change to another one")?;
-        let cwd = host::canonical(&start.join(cwd)).ok().filter(|path| host::is_dir(path)).ok_or_else(|| {
-            Complaint::new(
-                format!("{} is no directory", cwd.display()),
-                "give --cwd a directory of the project",
-            )
-        })?;
+        let cwd =
+            host::canonical(&start.join(cwd)).ok().filter(|path| host::is_dir(path)).ok_or_else(|| {
+                Complaint::new(
+                    format!("{} is no directory", cwd.display()),
+                    "give --cwd a directory of the project",
+                )
+            })?;
         let git = match Repository::discover(&cwd) {
             Ok(Some(repository)) => Git::Here(Box::new(repository)),
             Ok(None) => Git::None,

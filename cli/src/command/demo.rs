@@ -48,13 +48,15 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
     say("\nNow the rounding in shop/price.ts changes:")?;
     let (path, before, after) = files::CHANGE;
     edit(&dir, path, before, after)?;
-    output.answer(&format!("  {}\n  {}\n", style::bad(&format!("- {before}")), style::good(&format!("+ {after}"))))?;
+    output.answer(&format!(
+        "  {}\n  {}\n",
+        style::bad(&format!("- {before}")),
+        style::good(&format!("+ {after}"))
+    ))?;
     show(&["plan"])?;
 
-    say(
-        "\nThe cart's test does not name shop/price.ts; it is owed because of what it imports. \
-         `why` shows the way, line by line:",
-    )?;
+    say("\nThe cart's test does not name shop/price.ts; it is owed because of what it imports. \
+         `why` shows the way, line by line:")?;
     show(&["why", files::REACHED])?;
 
     say("\nAnd for a test that is not owed, `why` proves it:")?;
@@ -79,7 +81,9 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
 fn folder(demo: &Demo, global: &Global) -> anyhow::Result<PathBuf> {
     let Some(into) = &demo.into else {
         let made = tempfile::Builder::new().prefix("owed-demo-").tempdir_in(host::temp_dir());
-        return Ok(made.context("no folder can be made for temporary files; name one with --into DIR")?.keep());
+        return Ok(made
+            .context("no folder can be made for temporary files; name one with --into DIR")?
+            .keep());
     };
     let dir = host::current_dir()?.join(&global.cwd).join(into);
     if host::exists(&dir) && !host::is_empty_dir(&dir) {
@@ -93,9 +97,20 @@ fn folder(demo: &Demo, global: &Global) -> anyhow::Result<PathBuf> {
 /// Runs git apart from the caller's configuration, which may sign, hook or convert.
 fn git(dir: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let own = [
-        "-c", "user.name=owed demo", "-c", "user.email=demo@example.invalid", "-c", "commit.gpgSign=false",
-        "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "init.defaultBranch=main",
-        "-c", "init.templateDir=",
+        "-c",
+        "user.name=owed demo",
+        "-c",
+        "user.email=demo@example.invalid",
+        "-c",
+        "commit.gpgSign=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.autocrlf=false",
+        "-c",
+        "init.defaultBranch=main",
+        "-c",
+        "init.templateDir=",
     ];
     host::run("git", own.iter().chain(arguments), dir)
         .with_context(|| format!("`git {}` failed in {}", arguments.join(" "), dir.display()))?;

@@ -43,7 +43,11 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<Exit> {
     session.add_trouble(&Trouble::default(), &mut answer.not_checked, &mut problems);
     let findings = problems.into_iter().map(|problem| Finding {
         fine: false,
-        detail: if problem.path.is_empty() { problem.detail } else { format!("{}: {}", problem.path, problem.detail) },
+        detail: if problem.path.is_empty() {
+            problem.detail
+        } else {
+            format!("{}: {}", problem.path, problem.detail)
+        },
     });
     answer.repository.extend(findings);
     match global.format {
@@ -59,10 +63,16 @@ fn tools(site: &Site) -> Vec<Tool> {
     let version = |program: &str, argument: &str| {
         let text = host::run(program, [argument], &site.root).ok()?;
         let line = text.lines().next()?.trim();
-        Some(line.trim_start_matches("git version ").trim_start_matches("Python ").trim_start_matches('v').to_owned())
+        Some(
+            line.trim_start_matches("git version ")
+                .trim_start_matches("Python ")
+                .trim_start_matches('v')
+                .to_owned(),
+        )
     };
     let in_repository = site.root.ancestors().any(|dir| host::exists(&dir.join(".git")));
-    let tool = |name, argument, purpose, needed| Tool { name, version: version(name, argument), purpose, needed };
+    let tool =
+        |name, argument, purpose, needed| Tool { name, version: version(name, argument), purpose, needed };
     vec![
         tool("git", "--version", "tells what changed", in_repository),
         tool("node", "--version", "runs vitest, jest, mocha and node:test; plans do not need it", false),
@@ -77,13 +87,16 @@ fn repository(site: &Site) -> Vec<Finding> {
     match &site.git {
         Git::None => say(
             false,
-            "this is no git repository: changes must be named (`owed plan PATH…`), or all tests asked for".to_owned(),
+            "this is no git repository: changes must be named (`owed plan PATH…`), or all tests asked for"
+                .to_owned(),
         ),
         // The session says what went wrong.
         Git::Failed(_) => {}
         Git::Here(repository) => {
             match repository.commit_of("HEAD") {
-                Ok(commit) => say(true, format!("git repository at commit {}", commit.get(..7).unwrap_or(&commit))),
+                Ok(commit) => {
+                    say(true, format!("git repository at commit {}", commit.get(..7).unwrap_or(&commit)))
+                }
                 Err(_) => say(false, "git repository without a commit: everything counts as new".to_owned()),
             }
             if repository.is_shallow() {
@@ -162,13 +175,18 @@ fn costs(selection: &Selection) -> Vec<Cost> {
     for widening in &selection.widened {
         let place = if widening.path.is_empty() { String::new() } else { format!("{}: ", widening.path) };
         let cause = format!("every plan widens, because {place}{}", widening.detail);
-        tests_by_cause.entry(cause).or_default().extend(selection.tests.iter().map(|test| test.path.as_str()));
+        tests_by_cause
+            .entry(cause)
+            .or_default()
+            .extend(selection.tests.iter().map(|test| test.path.as_str()));
     }
     for test in &selection.tests {
         for reason in &test.reasons {
             let detail = reason.detail.as_deref().unwrap_or("for a reason that is not named");
             let cause = match reason.kind {
-                ReasonKind::InputOpaque => format!("owed by any change ({}), because of {detail}", test.opacity.word()),
+                ReasonKind::InputOpaque => {
+                    format!("owed by any change ({}), because of {detail}", test.opacity.word())
+                }
                 ReasonKind::NotUnderstood if selection.widened.is_empty() => {
                     format!("owed by any change, because their project is not understood: {detail}")
                 }

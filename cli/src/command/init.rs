@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn the_template_is_a_valid_configuration_as_written_and_with_every_example_in_use() {
-        let as_written = config::load(|name| Ok((name == config::FILE).then(|| TEMPLATE.to_owned()))).unwrap();
+        let as_written =
+            config::load(|name| Ok((name == config::FILE).then(|| TEMPLATE.to_owned()))).unwrap();
         assert_eq!(as_written.settings, owed_engine::project::Settings::default());
         // Examples begin with `#` at once; prose has a blank after it.
         let in_use: String = TEMPLATE

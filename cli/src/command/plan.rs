@@ -24,8 +24,7 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     let session = Session::open(global, &plan.against, output)?;
     let question = Question { against: &plan.against, paths: &plan.paths, all: plan.all };
     let (project, compared) = session.compare(&question)?;
-    let options =
-        SelectOptions { all: plan.all, strict_opacity: plan.opacity == OpacityRule::Strict };
+    let options = SelectOptions { all: plan.all, strict_opacity: plan.opacity == OpacityRule::Strict };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let mut answer = PlanAnswer::new(compared.base.clone(), selection);
     session.add_trouble(&compared.trouble, &mut answer.not_checked, &mut answer.problems);

@@ -2,12 +2,12 @@
 
 use schemars::{Schema, schema_for};
 
+use crate::answer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
 use crate::answer::plan::PlanAnswer;
 use crate::answer::why::WhyAnswer;
-use crate::answer;
 use crate::args::{Schema as Args, SchemaOf};
 use crate::exit::Exit;
 use crate::output::Output;

@@ -63,8 +63,10 @@ fn unknown(project: &Project<'_>, test: &str) -> Complaint {
         (false, _) => format!("there is no test {test}"),
     };
     let next = match &near[..] {
-        [] => "`owed plan --all --format paths` lists every test, `owed doctor` says which runners were found"
-            .to_owned(),
+        [] => {
+            "`owed plan --all --format paths` lists every test, `owed doctor` says which runners were found"
+                .to_owned()
+        }
         near => format!("did you mean {}?", near.join(" or ")),
     };
     Complaint::new(what, next)

@@ -20,7 +20,17 @@ pub(crate) const FILE: &str = "owed.toml";
 
 /// Every key, for suggestions; nested tables included.
 const KEYS: &[&str] = &[
-    "cap", "caps", "exclude", "inert", "inputs", "limits", "policy", "paths", "file_size", "depth", "tests",
+    "cap",
+    "caps",
+    "exclude",
+    "inert",
+    "inputs",
+    "limits",
+    "policy",
+    "paths",
+    "file_size",
+    "depth",
+    "tests",
     "files",
 ];
 
@@ -101,7 +111,11 @@ impl Config {
             (keys.cap.is_some(), "cap", "the token cap of functions, which no command checks yet"),
             (!keys.caps.is_empty(), "caps", "token caps by path, which no command checks yet"),
             (keys.policy.is_some(), "policy", "rules for running tests, which no command does yet"),
-            (keys.limits.depth.is_some(), "limits.depth", "the depth of nesting, for which the readers keep their own limit"),
+            (
+                keys.limits.depth.is_some(),
+                "limits.depth",
+                "the depth of nesting, for which the readers keep their own limit",
+            ),
         ] {
             if present {
                 without_effect.push((key, purpose));
@@ -153,11 +167,9 @@ fn package_json(text: &str) -> anyhow::Result<Option<Keys>> {
 
 /// Whether a manifest that does not parse may hold our section, comments aside.
 fn mentions(text: &str, words: &[&str]) -> bool {
-    text.lines()
-        .map(str::trim_start)
-        .filter(|line| !line.starts_with('#'))
-        .any(|line| words.iter().any(|word| line.starts_with('[') && line.contains(word) || line.starts_with(word)))
-        || words.iter().any(|word| word.starts_with('"') && text.contains(word))
+    text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')).any(|line| {
+        words.iter().any(|word| line.starts_with('[') && line.contains(word) || line.starts_with(word))
+    }) || words.iter().any(|word| word.starts_with('"') && text.contains(word))
 }
 
 struct Place {
@@ -232,7 +244,11 @@ mod tests {
 
     #[test]
     fn no_configuration_is_the_default() {
-        for files in [&[][..], &[("package.json", "{\"name\": \"x\"}")], &[("pyproject.toml", "[project]\nname='x'\n")]] {
+        for files in [
+            &[][..],
+            &[("package.json", "{\"name\": \"x\"}")],
+            &[("pyproject.toml", "[project]\nname='x'\n")],
+        ] {
             let config = check(files).unwrap();
             assert_eq!((config.source, config.settings), (None, Settings::default()));
         }
@@ -259,13 +275,9 @@ mod tests {
                 "owed.toml:2:1: unknown key `filesize`",
                 "did you mean `file_size`?",
             ),
-            (
-                &[("owed.toml", "tests = []\n")][..],
-                "owed.toml:1:1: unknown key `tests`",
-                "another table",
-            ),
+            (&[("owed.toml", "tests = []\n")][..], "owed.toml:1:1: unknown key `tests`", "another table"),
             (&[("owed.toml", "exclude = 3\n")][..], "owed.toml:1:11: ", "correct owed.toml"),
-            (&[("owed.toml", "exclude = [\"a[\"]\n")][..], "owed.toml:1:12: `a[` is no glob", "correct"),
+            (&[("owed.toml", "exclude = [\"a[\"]\n")][..], "owed.toml:1:11: `a[` is no glob", "correct"),
             (&[("owed.toml", "cap 3\n")][..], "owed.toml:1:5: ", "correct owed.toml"),
             (
                 &[("package.json", "{\n  \"owed\": {\n    \"exclud\": []\n  }\n}")][..],

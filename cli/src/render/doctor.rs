@@ -38,7 +38,8 @@ pub(crate) fn doctor(answer: &DoctorAnswer, view: View) -> String {
         ))
     );
     if answer.projects.is_empty() {
-        let sentence = "No test runner was recognised: vitest, jest, mocha, node:test, pytest and unittest are known.";
+        let sentence =
+            "No test runner was recognised: vitest, jest, mocha, node:test, pytest and unittest are known.";
         let _ = writeln!(out, "  {} {}", mark(false, false), style::wrap(sentence, 4, 4, view.width));
     }
     for project in &answer.projects {

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::answer::graph::GraphAnswer;
 use super::trouble;
+use crate::answer::graph::GraphAnswer;
 
 /// A `digraph`. What was not checked stands in it as comments.
 pub(crate) fn dot(answer: &GraphAnswer) -> String {
-    let mut out = String::from("digraph owed {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");
+    let mut out = String::from(
+        "digraph owed {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n",
+    );
     for file in &answer.not_checked {
         let at = trouble::place(&file.path, file.line);
         let _ = writeln!(out, "  // NOT CHECKED: {} ({})", at.replace(['\n', '\r'], " "), file.reason);
@@ -17,7 +19,8 @@ pub(crate) fn dot(answer: &GraphAnswer) -> String {
     }
     for edge in &answer.edges {
         let line = edge.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let label = if edge.kind == "static" { String::new() } else { format!(" [label={}]", text(edge.kind)) };
+        let label =
+            if edge.kind == "static" { String::new() } else { format!(" [label={}]", text(edge.kind)) };
         let _ = writeln!(out, "  {} -> {}{label};{}", text(&edge.from), text(&edge.to), comment(&line));
     }
     out.push_str("}\n");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::answer::graph::GraphAnswer;
 use super::trouble;
+use crate::answer::graph::GraphAnswer;
 
 /// A `flowchart`. What was not checked stands in it as comments.
 pub(crate) fn mermaid(answer: &GraphAnswer) -> String {

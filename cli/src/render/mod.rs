@@ -8,8 +8,8 @@ pub(crate) mod layout;
 pub(crate) mod mermaid;
 pub(crate) mod plan;
 pub(crate) mod style;
-pub(crate) mod trouble;
 pub(crate) mod tree;
+pub(crate) mod trouble;
 pub(crate) mod why;
 
 /// How much to show, and how wide.

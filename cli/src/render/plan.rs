@@ -113,7 +113,9 @@ fn widened(answer: &PlanAnswer, view: View) -> String {
 
 fn tests(answer: &PlanAnswer, view: View) -> String {
     let mut out = String::new();
-    for group in answer.tests.chunk_by(|a, b| (a.runner, &a.project) == (b.runner, &b.project)) {
+    let mut tests: Vec<&TestOwed> = answer.tests.iter().collect();
+    tests.sort_by(|a, b| (a.runner, &a.project, &a.path).cmp(&(b.runner, &b.project, &b.path)));
+    for group in tests.chunk_by(|a, b| (a.runner, &a.project) == (b.runner, &b.project)) {
         let place = if group[0].project == "." { String::new() } else { format!(" in {}", group[0].project) };
         let _ = writeln!(
             out,
@@ -134,8 +136,9 @@ fn tests(answer: &PlanAnswer, view: View) -> String {
 fn one_test(test: &TestOwed, view: View) -> String {
     let mut out = format!("  {}", style::bold(&test.path));
     let after = 2 + style::width(&test.path);
-    let shown = view.shown(test.reasons.len(), REASONS);
-    for (index, reason) in test.reasons[..shown].iter().enumerate() {
+    let reasons: Vec<&ReasonSeen> = test.reasons.iter().filter(|reason| !is_general(reason)).collect();
+    let shown = view.shown(reasons.len(), REASONS);
+    for (index, &reason) in reasons[..shown].iter().enumerate() {
         let pieces = because(test, reason);
         let one_line = index == 0 && shown == 1 && {
             let width: usize = measure(&pieces);
@@ -148,7 +151,7 @@ fn one_test(test: &TestOwed, view: View) -> String {
         }
     }
     out.push('\n');
-    out.extend(view.rest(test.reasons.len(), shown, "    "));
+    out.extend(view.rest(reasons.len(), shown, "    "));
     out
 }
 
@@ -179,6 +182,13 @@ fn because(test: &TestOwed, reason: &ReasonSeen) -> Vec<Piece> {
         pieces.extend(note.split(' ').map(|word| Piece::new(word, style::dim)));
     }
     pieces
+}
+
+/// Whether a reason only repeats that all tests are owed, which stands above the list.
+fn is_general(reason: &ReasonSeen) -> bool {
+    reason.kind == "requested"
+        || reason.kind == "not-understood"
+            && reason.detail.as_ref().is_some_and(|detail| detail.starts_with("the plan is widened"))
 }
 
 fn note(reason: &ReasonSeen) -> String {
@@ -214,7 +224,9 @@ fn omitted(answer: &PlanAnswer, view: View) -> String {
         ),
         ("none", _, _) => nothing_owed(answer),
         (_, _, 0) => return out,
-        (_, _, omitted) => format!("Left out: {}, none of which reaches a change.", count(omitted, "test file")),
+        (_, _, omitted) => {
+            format!("Left out: {}, none of which reaches a change.", count(omitted, "test file"))
+        }
     };
     let _ = writeln!(out, "\n{}", style::wrap(&sentence, 0, 2, view.width));
     out
@@ -228,8 +240,9 @@ fn nothing_owed(answer: &PlanAnswer) -> String {
     let inert = answer.changes.iter().filter(|change| change.placed == "inert").count();
     let rest = answer.changes.len() - inert;
     match (inert, rest) {
-        (_, 0) => "Nothing is owed: only files changed that no test reads (documentation and the like)."
-            .to_owned(),
+        (_, 0) => {
+            "Nothing is owed: only files changed that no test reads (documentation and the like).".to_owned()
+        }
         (0, 1) => "Nothing is owed: no test depends on the changed file.".to_owned(),
         (0, _) => format!("Nothing is owed: no test depends on any of the {rest} changed files."),
         (_, _) => format!(

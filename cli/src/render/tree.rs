@@ -18,14 +18,14 @@ pub(crate) fn tree(answer: &GraphAnswer, from: &[String], depth: Option<usize>, 
         style::bold(&count(answer.nodes.len(), "node")),
         style::bold(&count(answer.edges.len(), "edge"))
     );
-    let kinds: BTreeMap<&str, &str> =
-        answer.nodes.iter().map(|node| (node.id.as_str(), node.kind)).collect();
+    let kinds: BTreeMap<&str, &str> = answer.nodes.iter().map(|node| (node.id.as_str(), node.kind)).collect();
     let mut below: BTreeMap<&str, Vec<&Edge>> = BTreeMap::new();
     for edge in &answer.edges {
         below.entry(&edge.from).or_default().push(edge);
     }
     let limit = depth.unwrap_or(if view.verbose { usize::MAX } else { DEPTH });
-    let mut walk = Walk { kinds, below, opened: BTreeSet::new(), limit, cut: false, view, out: String::new() };
+    let mut walk =
+        Walk { kinds, below, opened: BTreeSet::new(), limit, cut: false, view, out: String::new() };
     let roots = roots(answer, from);
     let shown = view.shown(roots.len(), ROOTS);
     for root in &roots[..shown] {

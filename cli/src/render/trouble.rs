@@ -69,11 +69,8 @@ pub(crate) fn problems(problems: &[ProblemSeen], view: View) -> String {
         let each = view.shown(list.len(), EACH);
         for problem in &list[..each] {
             let at = place(&problem.path, problem.line);
-            let sentence = if at.is_empty() {
-                problem.detail.clone()
-            } else {
-                format!("{at}  {}", problem.detail)
-            };
+            let sentence =
+                if at.is_empty() { problem.detail.clone() } else { format!("{at}  {}", problem.detail) };
             let _ = writeln!(out, "    {}", style::wrap(&sentence, 4, 6, view.width));
         }
         out.extend(view.rest(list.len(), each, "    "));

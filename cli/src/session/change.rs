@@ -39,8 +39,10 @@ impl Question<'_> {
     pub(crate) fn needs(&self, site: &Site) -> anyhow::Result<()> {
         match &site.git {
             Git::None if self.needs_git() => {
-                let what =
-                    format!("{} is in no git repository, so there is nothing to compare with", site.root.display());
+                let what = format!(
+                    "{} is in no git repository, so there is nothing to compare with",
+                    site.root.display()
+                );
                 let next = "name the changed files (`owed plan PATH…`), ask for all tests (`owed plan --all`), \
                             or run `git init` and commit";
                 Err(Complaint::new(what, next).into())
@@ -84,11 +86,8 @@ pub(crate) fn find(site: &Site, question: &Question<'_>) -> anyhow::Result<Optio
     let wanted: Vec<&str> =
         changes.changes.iter().flat_map(Change::paths).filter(|path| may_be_manifest(path)).collect();
     let bytes = repository.base_bytes(&changes, &wanted).map_err(|error| git_failed(&error))?;
-    let base_bytes = wanted
-        .iter()
-        .zip(bytes)
-        .filter_map(|(path, bytes)| Some(((*path).to_owned(), bytes?)))
-        .collect();
+    let base_bytes =
+        wanted.iter().zip(bytes).filter_map(|(path, bytes)| Some(((*path).to_owned(), bytes?))).collect();
     Ok(Some(Found { changes, base_bytes }))
 }
 
@@ -175,7 +174,9 @@ fn inside(site: &Site, found: &Changes, trouble: &mut Trouble) -> Vec<Change> {
         let Some(name) = site.from_repository(name) else { continue };
         // Nothing is known about it but that it changed: as if it had come and gone.
         changes.push(Change { path: name.to_owned(), kind: ChangeKind::TypeChanged });
-        let detail = "its name is not UTF-8, so nothing but directory listings can be matched to it; rename it".to_owned();
+        let detail =
+            "its name is not UTF-8, so nothing but directory listings can be matched to it; rename it"
+                .to_owned();
         trouble.say("undecodable-name", name, detail);
     }
     changes.sort();
@@ -224,7 +225,9 @@ fn given(
             if project.tree.kind(&path).is_some() {
                 return ChangeKind::Modified;
             }
-            let detail = "nothing is there, so it counts as deleted; if the name is wrong, this answer is, too".to_owned();
+            let detail =
+                "nothing is there, so it counts as deleted; if the name is wrong, this answer is, too"
+                    .to_owned();
             trouble.say("path-absent", &path, detail);
             ChangeKind::Deleted
         });
@@ -236,7 +239,11 @@ fn given(
 fn base_of(changes: &Changes) -> Option<Base> {
     let info = &changes.base;
     let commit = info.commit.clone()?;
-    Some(Base { rev: info.rev.clone(), merge_base: info.merge_base.clone().unwrap_or_else(|| commit.clone()), commit })
+    Some(Base {
+        rev: info.rev.clone(),
+        merge_base: info.merge_base.clone().unwrap_or_else(|| commit.clone()),
+        commit,
+    })
 }
 
 /// Between what, for people.

@@ -108,8 +108,7 @@ impl Session {
     }
 
     fn load(&self) -> Project<'_> {
-        let plugins =
-            Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+        let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
         self.timed("project", || Project::load(&self.tree, plugins, self.config.settings.clone(), &NoLoader))
     }
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use owed_engine::path;
 use owed_engine::problem::{NotChecked, Unchecked};
-use owed_engine::read::{DiskTree, Inventory, ObjectTree, walk};
+use owed_engine::read::{DiskTree, Inventory, walk};
 use owed_engine::tree::{Kind, Tree};
+use owed_engine::vcs::ObjectTree;
 
 use super::{Trouble, git_failed};
 use crate::args::Against;
@@ -52,7 +53,10 @@ impl SiteTree {
                 return Err(git_failed(error).into());
             }
             Git::None if against.staged || against.revision.is_some() => {
-                let what = format!("{} is in no git repository, so there is no index and no commit", site.root.display());
+                let what = format!(
+                    "{} is in no git repository, so there is no index and no commit",
+                    site.root.display()
+                );
                 return Err(Complaint::new(what, "name the changed files, or ask for --all").into());
             }
             Git::Here(repository) => {
@@ -102,7 +106,8 @@ impl SiteTree {
         }
         if let Whole::Disk(disk) = &self.whole {
             for dir in disk.unlisted() {
-                let path = if self.prefix.is_empty() { Some(dir.as_str()) } else { site.from_repository(&dir) };
+                let path =
+                    if self.prefix.is_empty() { Some(dir.as_str()) } else { site.from_repository(&dir) };
                 if let Some(path) = path {
                     let detail = "the directory cannot be listed; imports into it may be missed".to_owned();
                     trouble.say("directory-unlisted", path, detail);
