@@ -1,0 +1,12 @@
+//! The integration tests of the engine, as one binary: they need a real disk and a
+//! real git. Everything else is tested next to its code.
+
+#![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
+
+mod disk;
+mod project;
+mod vcs_base;
+mod vcs_changes;
+mod vcs_files;
+mod vcs_objects;
+mod vcs_submodules;
