@@ -87,11 +87,11 @@ impl DiskTree {
         }
         let (dir, name) = (path::dirname(path), path::basename(path));
         let leaf = |place: &Place| match place {
-            Place::Inside(real) => follow(&self.known, real, name),
+            Place::Inside(real) => self.leaf(real, name),
             Place::Outside(real) => follow_outside(&self.known, real, name),
         };
         if self.known.entries.get(dir) == Some(&Entry::Dir) {
-            return follow(&self.known, dir, name);
+            return self.leaf(dir, name);
         }
         if let Some(parent) = self.dirs.get(dir) {
             return parent.as_ref().and_then(|(place, _)| leaf(place));
@@ -102,6 +102,19 @@ impl DiskTree {
         let found = parent.as_ref().and_then(|(place, _)| leaf(place));
         self.dirs.insert(dir.to_owned(), parent);
         found
+    }
+
+    /// What `name` in the directory `real`, which is free of links, is. Most answers are
+    /// that it is not there, and take one look-up.
+    fn leaf(&self, real: &str, name: &str) -> Option<(Place, Kind)> {
+        match self.known.disk.entry(real, name) {
+            Some(Entry::File) => Some((Place::Inside(joined(real, name)), Kind::File)),
+            Some(Entry::Dir) => Some((Place::Inside(joined(real, name)), Kind::Dir)),
+            Some(Entry::Link) => follow(&self.known, real, name),
+            // Gone since, or below a link to a part of the inventory.
+            None if self.known.entries.contains_key(&*joined(real, name)) => follow(&self.known, real, name),
+            None => None,
+        }
     }
 
     fn place(&self, place: &Place) -> PathBuf {

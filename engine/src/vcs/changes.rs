@@ -192,7 +192,7 @@ impl Repository {
         Ok(collected)
     }
 
-    fn take<'s>(
+    fn take(
         &self,
         collected: &mut Collected,
         record: Record,

@@ -2,6 +2,7 @@
 //! real git. Everything else is tested next to its code.
 
 #![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod disk;
 mod project;
