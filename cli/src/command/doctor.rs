@@ -87,7 +87,7 @@ fn repository(site: &Site) -> Vec<Finding> {
     match &site.git {
         Git::None => say(
             false,
-            "this is no git repository: changes must be named (`owed plan PATH…`), or all tests asked for"
+            "this is no git repository: name what changed (`owed plan PATH…`), or ask for all tests (`owed plan --all`)"
                 .to_owned(),
         ),
         // The session says what went wrong.

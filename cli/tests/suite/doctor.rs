@@ -34,7 +34,7 @@ fn what_costs_precision_is_named_with_its_place() {
 #[test]
 fn outside_of_git_it_says_what_still_works() {
     let bare = Project::bare(SHOP);
-    bare.owed(&["doctor"]).says(&["this is no git repository", "owed plan --all"]);
+    bare.owed(&["doctor"]).says(&["this is no git repository", "--all"]);
 }
 
 #[test]

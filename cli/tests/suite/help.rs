@@ -61,6 +61,6 @@ fn completions_are_made_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = owed_in(Path::new("."), &["completions", shell], &[]);
         assert_eq!(ran.code, 0);
-        ran.says(&["owed", "--precision"]);
+        ran.says(&["owed", "precision"]);
     }
 }

@@ -106,7 +106,7 @@ fn outside_of_a_repository_the_ways_out_are_named() {
 #[test]
 fn an_unknown_revision_is_refused_with_names_that_are_near() {
     let shop = Project::shop();
-    shop.owed(&["plan", "--base", "mian"]).refused("`mian` names no commit", "main");
+    shop.owed(&["plan", "--base", "mainn"]).refused("`mainn` names no commit", "main");
     shop.owed(&["plan", "--revision", "nope"]).refused("`nope` names no commit", "next:");
     shop.owed(&["plan", "--base", "--help-me"]).refused("", "");
     shop.owed(&["plan", "--base", "nope", "src/a.ts"]).refused("`nope` names no commit", "next:");
