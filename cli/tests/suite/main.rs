@@ -1,0 +1,15 @@
+//! The binary, driven as its users drive it: real git repositories in temporary
+//! folders, real arguments, and the contracts of every format and exit code.
+
+mod config;
+mod demo;
+mod doctor;
+mod git;
+mod graph;
+mod harness;
+mod help;
+mod human;
+mod plan;
+mod schema;
+mod trouble;
+mod why;
