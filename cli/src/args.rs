@@ -32,9 +32,10 @@ Which tests does this change owe, and why.
 
 owed reads the sources of a repository, follows what every test file depends on, and names the \
 test files that a change can reach, each with the chain of files that leads from the test to the \
-change. It runs no test and no code of the repository's own, and needs neither a build nor \
-installed packages. What it cannot understand is named in the answer and makes the answer larger, \
-never smaller.";
+change. It runs no test, and needs neither a build nor installed packages. Runner configuration is \
+read from its source; where that is not enough and the runner is installed, it is loaded in a child \
+process with bounds (--static forbids it). What owed cannot understand is named in the answer and \
+makes the answer larger, never smaller.";
 
 const WORDS: &str = "\
 Reasons for which a test is owed:
@@ -94,6 +95,10 @@ pub(crate) struct Global {
     /// Use this many threads (the answer is the same for any number)
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
     pub threads: Option<NonZeroUsize>,
+    /// Do not run runner configuration, not even in a bounded child process; what cannot
+    /// be read from its source makes its tests owed by any change
+    #[arg(long = "static", global = true, help_heading = "Global options")]
+    pub is_static: bool,
     /// Read every file afresh
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_cache: bool,

@@ -5,13 +5,14 @@
 //! they take about as long.
 
 mod change;
+mod loader;
 mod tree;
 
 use std::time::Duration;
 
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
 use owed_engine::project::{Delta, Plugins, Project};
-use owed_engine::runner::NoLoader;
+use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
 
@@ -34,6 +35,7 @@ pub(crate) struct Session {
     /// Its configuration.
     pub config: Config,
     tree: SiteTree,
+    loader: Box<dyn ConfigLoader>,
     output: Output,
 }
 
@@ -83,7 +85,8 @@ impl Session {
             let tree = tree_of(config.settings.file_size)?;
             (config, tree)
         };
-        let session = Self { site, config, tree, output: *output };
+        let loader = loader::choose(&site, against, global.is_static);
+        let session = Self { site, config, tree, loader, output: *output };
         session.took("files", start.elapsed());
         Ok(session)
     }
@@ -109,7 +112,9 @@ impl Session {
 
     fn load(&self) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-        self.timed("project", || Project::load(&self.tree, plugins, self.config.settings.clone(), &NoLoader))
+        self.timed("project", || {
+            Project::load(&self.tree, plugins, self.config.settings.clone(), &*self.loader)
+        })
     }
 
     /// Adds what this session and a comparison could not tell to an answer's lists.
