@@ -99,7 +99,7 @@ pub(crate) struct Global {
     /// be read from its source makes its tests owed by any change
     #[arg(long = "static", global = true, help_heading = "Global options")]
     pub is_static: bool,
-    /// Read every file afresh
+    /// Read every file afresh (nothing is kept between runs yet, so this changes nothing)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_cache: bool,
 }
@@ -156,7 +156,7 @@ pub(crate) enum Command {
     #[command(long_about = PLAN_LONG, after_help = PLAN_EXAMPLES)]
     Plan(Plan),
     /// Every independent reason why a test is owed, or the proof that there is none
-    #[command(after_help = WHY_EXAMPLES)]
+    #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
@@ -199,6 +199,14 @@ Examples:
   owed plan --format paths | xargs -r npx vitest run
   owed plan --format argv            commands for every runner, ready to execute
   owed plan --shards 4               a CI matrix of at most 4 jobs, as JSON";
+
+const WHY_LONG: &str = "\
+Every independent reason why a test is owed, or the proof that there is none.
+
+Chains that leave the test by different imports are different reasons; of those that leave it by \
+the same one, the shortest is shown. Each step has the line of the import. The proof of absence says \
+how many files the test depends on, that the changed ones are not among them, and which tests do \
+depend on them.";
 
 const WHY_EXAMPLES: &str = "\
 Examples:

@@ -99,7 +99,7 @@ impl Site {
     }
 
     /// The path of the repository, as a path of the project; `None` when it lies outside.
-    pub(crate) fn from_repository<'a>(&self, path: &'a str) -> Option<&'a str> {
+    pub(crate) fn project_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         if self.prefix.is_empty() {
             return Some(path);
         }

@@ -26,6 +26,7 @@ use crate::config::{self, Config};
 use crate::host;
 use crate::output::Output;
 use crate::progress::Spinner;
+use crate::render::{count, style};
 use crate::site::{Git, Site};
 
 /// A project that questions can be asked about.
@@ -87,7 +88,8 @@ impl Session {
         };
         let loader = loader::choose(&site, against, global.is_static);
         let session = Self { site, config, tree, loader, output: *output };
-        session.took("files", start.elapsed());
+        let files = count(session.tree.files().len(), "file");
+        session.took("files", start.elapsed(), &files);
         Ok(session)
     }
 
@@ -153,14 +155,14 @@ impl Session {
     pub(crate) fn timed<T>(&self, phase: &str, work: impl FnOnce() -> T) -> T {
         let start = host::now();
         let result = work();
-        self.took(phase, start.elapsed());
+        self.took(phase, start.elapsed(), "");
         result
     }
 
-    fn took(&self, phase: &str, time: Duration) {
+    fn took(&self, phase: &str, time: Duration, found: &str) {
         if self.output.view.verbose {
-            let line = format!("{phase:<10} {:>8.1} ms", time.as_secs_f64() * 1000.0);
-            self.output.aside(&crate::render::style::dim(&line));
+            let line = format!("{phase:<10} {:>8.1} ms  {found}", time.as_secs_f64() * 1000.0);
+            self.output.aside(&style::dim(line.trim_end()));
         }
     }
 }
