@@ -224,7 +224,8 @@ Examples:
   owed graph --format html > graph.html              one page, searchable, no network needed
   owed graph --depth 2 --format dot | dot -Tsvg > graph.svg
 
-The formats are human, json, dot, mermaid and html.";
+The formats are human, json, dot, mermaid and html. Paths where an import looked in vain (absent
+candidates: a file that appears there changes the import's meaning) are in json, and with -v in all.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

@@ -63,7 +63,7 @@ fn picture(page: &mut String, answer: &GraphAnswer) {
             Some(at)
         })
         .collect();
-    let wide = left.last().zip(widths.last()).map_or(0, |(x, width)| x + width) + MARGIN;
+    let wide = left.last().zip(widths.last()).map_or(0, |(x, width)| x + width) + GAP / 2 + MARGIN;
     let rows = layout.columns.iter().map(Vec::len).max().unwrap_or(0);
     let high = rows * ROW + 2 * MARGIN;
     // Short columns stand in the middle, so that edges do not all run upwards.
