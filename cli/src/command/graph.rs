@@ -37,7 +37,10 @@ pub(crate) fn run(global: &Global, args: &Graph, output: &Output) -> anyhow::Res
         Format::Html => render::html::html(&answer),
         _ => render::tree::tree(&answer, &options.from, options.depth, output.view),
     };
-    output.answer(&text)?;
+    match global.format {
+        Format::Human => output.answer(&text)?,
+        _ => output.raw(&text)?,
+    }
     Ok(Exit::Answered)
 }
 

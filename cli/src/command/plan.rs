@@ -30,19 +30,19 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     session.add_trouble(&compared.trouble, &mut answer.not_checked, &mut answer.problems);
 
     if let Some(jobs) = plan.shards {
-        output.answer(&answer::json(&matrix(&project, answer, jobs.get()))?)?;
+        output.raw(&answer::json(&matrix(&project, answer, jobs.get()))?)?;
         return Ok(Exit::Answered);
     }
     match global.format {
-        Format::Json => output.answer(&answer::json(&answer)?)?,
+        Format::Json => output.raw(&answer::json(&answer)?)?,
         Format::Paths => {
             beside(output, &answer.not_checked);
-            output.answer(&paths(&answer.tests)?)?;
+            output.raw(&paths(&answer.tests)?)?;
         }
         Format::Argv => {
             beside(output, &answer.not_checked);
             if !answer.tests.is_empty() {
-                output.answer(&answer::json(&commands(&project, &answer.tests))?)?;
+                output.raw(&answer::json(&commands(&project, &answer.tests))?)?;
             }
         }
         _ => output.answer(&render::plan::plan(&answer, &compared.sentence, output.view))?,

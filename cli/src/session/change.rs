@@ -207,7 +207,10 @@ fn given(
     let mut paths = BTreeSet::new();
     for argument in question.paths {
         let path = site.inside(argument)?;
-        if !project.tree.is_dir(&path) {
+        // A folder that is gone stands for its files, too.
+        let was_dir = !project.tree.is_file(&path)
+            && kinds.keys().any(|file| *file != path && path::is_within(file, &path));
+        if !project.tree.is_dir(&path) && !was_dir {
             paths.insert(path);
             continue;
         }

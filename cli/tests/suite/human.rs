@@ -89,4 +89,9 @@ fn a_file_name_cannot_write_on_the_terminal() {
     let ran = shop.owed(&["plan"]);
     assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
     ran.says(&["src/\\u{1b}[31mred\\n.ts"]);
+    // Programs get the name as it is, and a name with a line break not as a line.
+    shop.write("src/\u{1b}[31mred.test.ts", "import { test } from \"vitest\";\ntest(\"r\", () => {});\n");
+    assert_eq!(shop.planned(&[]), ["src/\u{1b}[31mred.test.ts"]);
+    shop.write("src/a\nb.test.ts", "import { test } from \"vitest\";\ntest(\"r\", () => {});\n");
+    shop.owed(&["plan", "--format", "paths"]).refused("holds a line break", "--format json");
 }

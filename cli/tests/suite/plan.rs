@@ -122,6 +122,22 @@ fn a_path_that_nobody_knows_counts_as_deleted_and_is_said() {
 }
 
 #[test]
+fn a_folder_that_is_gone_stands_for_its_files() {
+    let shop = Project::shop();
+    shop.write("old/gone.ts", "export const g = 1;\n");
+    shop.write(
+        "src/g.test.ts",
+        "import { test } from \"vitest\";\nimport \"../old/gone\";\ntest(\"g\", () => {});\n",
+    );
+    shop.commit("old");
+    shop.remove("old/gone.ts");
+    std::fs::remove_dir(shop.path().join("old")).unwrap();
+    let plan = shop.json(&["plan", "old"]);
+    assert_eq!(fields(&plan["changes"], "path"), ["old/gone.ts"]);
+    assert!(fields(&plan["tests"], "path").contains(&"src/g.test.ts"));
+}
+
+#[test]
 fn without_git_paths_and_all_work() {
     let bare = Project::bare(SHOP);
     assert_eq!(bare.planned(&["src/a.ts"]), ["src/a.test.ts", "src/barrel.test.ts"]);

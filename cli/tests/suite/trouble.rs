@@ -181,6 +181,14 @@ fn a_missing_git_is_said_and_paths_still_work() {
     let plan = ran.json();
     assert_eq!(fields(&plan["tests"], "path"), ["src/lone.test.ts"]);
     assert!(fields(&plan["problems"], "code").contains(&"git-unavailable"));
+    // The project is not smaller without git: the test lies outside of where we are.
+    shop.write("lib/inner/x.ts", "export {};\n");
+    shop.write(
+        "x.test.ts",
+        "import { test } from \"vitest\";\nimport \"./lib/inner/x\";\ntest(\"x\", () => {});\n",
+    );
+    let below = owed_in(&shop.path().join("lib/inner"), &["plan", "x.ts", "--format", "paths"], &path);
+    assert_eq!(below.out, "x.test.ts\n");
     assert_eq!(owed_in(shop.path(), &["doctor"], &path).code, 2);
     owed_in(shop.path(), &["demo"], &path).refused("`git` cannot be started", "install git");
 }
