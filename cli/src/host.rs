@@ -21,6 +21,11 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// This program's own file.
+pub(crate) fn current_exe() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 /// A stop watch, for `-v` and the spinner only: no answer depends on it.
 pub(crate) fn now() -> Instant {
     Instant::now()

@@ -67,6 +67,10 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
 
     let place = quoted(&dir.display().to_string());
     output.answer(&format!("\n{}\n  cd {place}\n", style::bold("The folder is kept. Play on:")))?;
+    // `cargo run` puts nothing on PATH.
+    if let Some(own) = host::current_exe().ok().as_ref().and_then(|own| own.to_str()) {
+        output.answer(&format!("  alias owed={}\n", quoted(own)))?;
+    }
     for line in [
         "owed plan --format argv        # the commands that run what is owed",
         "owed graph --format html > graph.html",
