@@ -293,10 +293,7 @@ fn note(reason: &ReasonSeen) -> String {
 fn omitted(answer: &PlanAnswer, view: View) -> String {
     let mut out = String::new();
     let sentence = match (answer.mode, answer.inventory.tests, answer.omitted) {
-        ("none", 0, _) => format!(
-            "No test files were found among {}. `owed doctor` says what was looked for.",
-            count(answer.inventory.files, "file")
-        ),
+        (_, 0, _) => format!("No test files were found among {}.", count(answer.inventory.files, "file")),
         ("none", _, _) => nothing_owed(answer),
         (_, _, 0) => return out,
         (_, _, omitted) => {

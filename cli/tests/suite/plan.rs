@@ -204,3 +204,18 @@ fn strict_opacity_owes_no_less() {
     assert_eq!(shop.planned(&[]), ["src/lone.test.ts"]);
     assert_eq!(shop.planned(&["--opacity", "strict"]), ["src/clock.test.ts", "src/lone.test.ts"]);
 }
+
+#[test]
+fn a_project_without_known_tests_is_not_taken_for_one_without_debts() {
+    let other = Project::new(&[("main.rs", "fn main() {}\n")]);
+    other.append("main.rs", "// more\n");
+    let plan = other.json(&["plan"]);
+    assert_eq!(plan["inventory"]["tests"], 0);
+    assert_eq!(fields(&plan["problems"], "code"), ["no-tests"]);
+    for format in ["paths", "argv"] {
+        let ran = other.owed(&["plan", "--format", format]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+        assert!(ran.err.contains("no runner recognised a test file here"), "{}", ran.err);
+    }
+    other.owed(&["plan"]).says(&["No test files were found among 1 file.", "no-tests", "Next: owed doctor"]);
+}
