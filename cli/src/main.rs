@@ -3,6 +3,7 @@
 
 mod answer;
 mod args;
+mod child;
 mod command;
 mod complaint;
 mod config;
