@@ -10,8 +10,10 @@ use super::error::VcsError;
 use super::flagged::{self, Found};
 use super::index::{Flag, Mode};
 use super::raw::{self, Record};
+use super::run::Git;
 use super::{Repository, objects};
 use crate::change::{Change, ChangeKind};
+use crate::path;
 
 /// The answer to [`Repository::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,26 +124,24 @@ impl Repository {
     pub fn base_bytes(&self, changes: &Changes, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, VcsError> {
         let unchanged: Vec<&str> =
             paths.iter().copied().filter(|p| !changes.before.contains_key(*p)).collect();
-        let looked_up = objects::entries_at(&self.git, self.tree_of(&changes.base), &unchanged)?;
+        let looked_up = self.stored(self.tree_of(&changes.base), &unchanged)?;
         let mut wanted: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
         for (at, path) in paths.iter().enumerate() {
-            let (mode, oid, module) = match (changes.before.get(*path), looked_up.get(*path)) {
-                (Some(before), _) => (before.mode, before.oid.as_str(), before.module.as_str()),
-                (None, Some((mode, oid))) => (*mode, oid.as_str(), ""),
-                (None, None) => continue,
-            };
-            if !matches!(mode, Mode::Absent | Mode::Submodule) {
+            let stored = changes.before.get(*path).or_else(|| looked_up.get(*path));
+            if let Some(Before { mode, oid, module }) = stored
+                && !matches!(mode, Mode::Absent | Mode::Submodule)
+            {
                 wanted.entry(module).or_default().push((at, oid));
             }
         }
         let mut bytes = vec![None; paths.len()];
         for (module, wanted) in wanted {
-            let blobs = match module {
-                "" => Blobs::of(self.git.clone()),
-                module => Blobs::of(crate::vcs::run::Git::at(&self.root().join(module)).foreign()),
+            let git = match module {
+                "" => self.git.clone(),
+                module => Git::at(&self.root().join(module)).foreign(),
             };
             let oids: Vec<&str> = wanted.iter().map(|(_, oid)| *oid).collect();
-            for ((at, oid), blob) in wanted.iter().zip(blobs.read_all(&oids, u64::MAX)?) {
+            for ((at, oid), blob) in wanted.iter().zip(Blobs::of(git).read_all(&oids, u64::MAX)?) {
                 bytes[*at] = match blob {
                     Blob::Bytes(found) => Some(found),
                     Blob::Missing | Blob::TooLarge => {
@@ -154,13 +154,37 @@ impl Repository {
         Ok(bytes)
     }
 
+    /// What `tree` holds at `paths`, those in submodules included.
+    fn stored(&self, tree: &str, paths: &[&str]) -> Result<BTreeMap<String, Before>, VcsError> {
+        let before = |mode, oid| Before { mode, oid, module: String::new() };
+        let found = objects::entries_at(&self.git, tree, paths)?;
+        let mut stored: BTreeMap<String, Before> =
+            found.into_iter().map(|(path, (mode, oid))| (path, before(mode, oid))).collect();
+        let missing: Vec<&str> = paths.iter().copied().filter(|p| !stored.contains_key(*p)).collect();
+        let dirs: BTreeSet<&str> =
+            missing.iter().flat_map(|p| path::ancestors(p)).filter(|d| !d.is_empty()).collect();
+        let dirs: Vec<&str> = dirs.into_iter().collect();
+        for (dir, (mode, oid)) in objects::entries_at(&self.git, tree, &dirs)? {
+            let Some(inner) = (mode == Mode::Submodule).then(|| self.submodule(&dir)).transpose()?.flatten()
+            else {
+                continue;
+            };
+            let inside: Vec<&str> = missing.iter().filter_map(|p| path::strip(p, &dir)).collect();
+            for (rest, before) in inner.stored(&oid, &inside)? {
+                let module = path::join(&dir, &before.module).unwrap_or_default();
+                stored.insert(format!("{dir}/{rest}"), Before { module, ..before });
+            }
+        }
+        Ok(stored)
+    }
+
     fn tree_of<'a>(&self, info: &'a BaseInfo) -> &'a str {
         info.merge_base.as_deref().unwrap_or(self.empty_tree())
     }
 
     /// Everything that differs between `tree` and the disk.
     fn against_disk(&self, tree: &str) -> Result<Collected, VcsError> {
-        let arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[tree, "--"]].concat();
+        let arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES, tree, "--"]].concat();
         let (records, undecodable) = raw::parse(&self.git.ask("diff", &arguments)?)?;
         let mut collected = Collected::default();
         collected.undecodable.extend(undecodable);
@@ -175,7 +199,7 @@ impl Repository {
 
     /// Everything that differs between `tree` and the index, or the commit `head`.
     fn between(&self, option: &'static str, tree: &str, head: Option<&str>) -> Result<Collected, VcsError> {
-        let mut arguments = [&raw::ARGUMENTS[..], &raw::RENAMES].concat();
+        let mut arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES]].concat();
         arguments.extend((!option.is_empty()).then_some(option));
         arguments.push(tree);
         arguments.extend(head);

@@ -82,7 +82,15 @@ impl Repository {
     /// # Errors
     /// When git is missing, refuses (another owner), or the repository is bare or broken.
     pub fn discover(dir: &Path) -> Result<Option<Self>, VcsError> {
-        Self::open(Git::at(dir))
+        let Some(here) = run::bound_to() else { return Self::open(Git::at(dir)) };
+        // The environment names a repository (we run in a hook). To git its working tree
+        // is then the directory it starts in, so that `dir`, if it lies deeper, would be
+        // taken for the top. And if `dir` lies elsewhere, that repository is not meant.
+        match Self::open(Git::at(&here)) {
+            Ok(Some(bound)) if run::lies_in(dir, bound.root()) => Ok(Some(bound)),
+            Err(error) if run::lies_in(dir, &here) => Err(error),
+            _ => Self::open(Git::at(dir).foreign()),
+        }
     }
 
     /// The repository of the submodule checked out at `path`; `None` when it is not.
