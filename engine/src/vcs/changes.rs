@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::Repository;
 use super::base::{Base, BaseInfo};
-use super::blobs::{Blob, Blobs};
+use super::before::Before;
 use super::error::VcsError;
 use super::flagged::{self, Found};
 use super::index::{Flag, Mode};
 use super::raw::{self, Record};
-use super::run::Git;
-use super::{Repository, objects};
+
 use crate::change::{Change, ChangeKind};
-use crate::path;
 
 /// The answer to [`Repository::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub struct Changes {
     /// Changed paths that are no UTF-8, lossily; sorted. They cannot be placed.
     pub undecodable: Vec<String>,
     /// What the base held at each changed path.
-    before: BTreeMap<String, Before>,
+    pub(super) before: BTreeMap<String, Before>,
 }
 
 /// A submodule that changed.
@@ -40,15 +39,6 @@ pub struct SubmoduleChange {
     pub path: String,
     /// Whether the changed files inside are listed; otherwise any of them may have changed.
     pub listed: bool,
-}
-
-/// What the base held at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Before {
-    mode: Mode,
-    oid: String,
-    /// The submodule whose repository holds it; `""` for the project's own.
-    module: String,
 }
 
 /// Changes while they are put together.
@@ -116,69 +106,7 @@ impl Repository {
         })
     }
 
-    /// The bytes at each of `paths` in the base of `changes`, as stored (without
-    /// filters); `None` where there was no file. A link is the path it holds.
-    ///
-    /// # Errors
-    /// When git cannot be asked, or an object is missing.
-    pub fn base_bytes(&self, changes: &Changes, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, VcsError> {
-        let unchanged: Vec<&str> =
-            paths.iter().copied().filter(|p| !changes.before.contains_key(*p)).collect();
-        let looked_up = self.stored(self.tree_of(&changes.base), &unchanged)?;
-        let mut wanted: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
-        for (at, path) in paths.iter().enumerate() {
-            let stored = changes.before.get(*path).or_else(|| looked_up.get(*path));
-            if let Some(Before { mode, oid, module }) = stored
-                && !matches!(mode, Mode::Absent | Mode::Submodule)
-            {
-                wanted.entry(module).or_default().push((at, oid));
-            }
-        }
-        let mut bytes = vec![None; paths.len()];
-        for (module, wanted) in wanted {
-            let git = match module {
-                "" => self.git.clone(),
-                module => Git::at(&self.root().join(module)).foreign(),
-            };
-            let oids: Vec<&str> = wanted.iter().map(|(_, oid)| *oid).collect();
-            for ((at, oid), blob) in wanted.iter().zip(Blobs::of(git).read_all(&oids, u64::MAX)?) {
-                bytes[*at] = match blob {
-                    Blob::Bytes(found) => Some(found),
-                    Blob::Missing | Blob::TooLarge => {
-                        let detail = format!("the object {oid} ({}) is missing", paths[*at]);
-                        return Err(VcsError::Broken { detail });
-                    }
-                };
-            }
-        }
-        Ok(bytes)
-    }
-
-    /// What `tree` holds at `paths`, those in submodules included.
-    fn stored(&self, tree: &str, paths: &[&str]) -> Result<BTreeMap<String, Before>, VcsError> {
-        let before = |mode, oid| Before { mode, oid, module: String::new() };
-        let found = objects::entries_at(&self.git, tree, paths)?;
-        let mut stored: BTreeMap<String, Before> =
-            found.into_iter().map(|(path, (mode, oid))| (path, before(mode, oid))).collect();
-        let missing: Vec<&str> = paths.iter().copied().filter(|p| !stored.contains_key(*p)).collect();
-        let dirs: BTreeSet<&str> =
-            missing.iter().flat_map(|p| path::ancestors(p)).filter(|d| !d.is_empty()).collect();
-        let dirs: Vec<&str> = dirs.into_iter().collect();
-        for (dir, (mode, oid)) in objects::entries_at(&self.git, tree, &dirs)? {
-            let Some(inner) = (mode == Mode::Submodule).then(|| self.submodule(&dir)).transpose()?.flatten()
-            else {
-                continue;
-            };
-            let inside: Vec<&str> = missing.iter().filter_map(|p| path::strip(p, &dir)).collect();
-            for (rest, before) in inner.stored(&oid, &inside)? {
-                let module = path::join(&dir, &before.module).unwrap_or_default();
-                stored.insert(format!("{dir}/{rest}"), Before { module, ..before });
-            }
-        }
-        Ok(stored)
-    }
-
-    fn tree_of<'a>(&self, info: &'a BaseInfo) -> &'a str {
+    pub(super) fn tree_of<'a>(&self, info: &'a BaseInfo) -> &'a str {
         info.merge_base.as_deref().unwrap_or(self.empty_tree())
     }
 
@@ -380,12 +308,6 @@ impl Collected {
             self.submodules.insert(SubmoduleChange { path: place(&module.path), listed: module.listed });
         }
         self.undecodable.extend(inner.undecodable.iter().map(|path| place(path)));
-    }
-}
-
-impl Before {
-    fn absent() -> Self {
-        Self { mode: Mode::Absent, oid: String::new(), module: String::new() }
     }
 }
 

@@ -171,10 +171,12 @@ pub(super) fn entries_at(
     tree: &str,
     paths: &[&str],
 ) -> Result<BTreeMap<String, (Mode, String)>, VcsError> {
+    // The empty path is the tree itself.
+    let paths: Vec<&str> = paths.iter().copied().filter(|path| !path.is_empty()).collect();
     if paths.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let few = [&[tree, "--"], paths].concat();
+    let few = [&[tree, "--"], &paths[..]].concat();
     let listed =
         if paths.len() <= FEW { tree_entries(git, &few)? } else { tree_entries(git, &["-r", tree])? };
     Ok(listed.entries.into_iter().map(|(path, mode, oid)| (path, (mode, oid))).collect())
