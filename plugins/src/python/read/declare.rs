@@ -35,7 +35,7 @@ pub(super) fn declarations(
     purity: &Purity<'_, '_>,
     text: &str,
     tokens: &Tokens,
-    lines: &Lines,
+    lines: &Lines<'_>,
 ) -> Vec<Declaration> {
     let references = references(walk);
     let digests = Digests::of(walk, &references, text, tokens);
@@ -167,6 +167,7 @@ impl Digests {
         let mut ranges = walk.ranges.iter().peekable();
         let mut docs = walk.docstrings.iter().filter(|d| !is_read(d.kept, walk, &text[d.range])).peekable();
         let mut after_doc = false;
+        let bytes = text.as_bytes();
         for token in tokens.iter() {
             let (kind, range) = token.as_tuple();
             if matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline) {
@@ -199,14 +200,26 @@ impl Digests {
                 MAIN_UNIT => &mut main,
                 _ => &mut own,
             };
-            match kind {
-                TokenKind::Newline => buffer.push(1),
-                TokenKind::Indent => buffer.push(2),
-                TokenKind::Dedent => buffer.push(3),
-                _ => {
-                    buffer.extend_from_slice(text[range].as_bytes());
-                    buffer.push(0);
-                }
+            // The kind says all of an operator or a keyword.
+            buffer.push(kind as u8);
+            if matches!(
+                kind,
+                TokenKind::Name
+                    | TokenKind::Int
+                    | TokenKind::Float
+                    | TokenKind::Complex
+                    | TokenKind::String
+                    | TokenKind::FStringStart
+                    | TokenKind::FStringMiddle
+                    | TokenKind::FStringEnd
+                    | TokenKind::TStringStart
+                    | TokenKind::TStringMiddle
+                    | TokenKind::TStringEnd
+                    | TokenKind::IpyEscapeCommand
+                    | TokenKind::Unknown
+            ) {
+                buffer.extend_from_slice(&bytes[range.start().to_usize()..range.end().to_usize()]);
+                buffer.push(0);
             }
         }
         for (_, unit) in open.into_iter().rev() {
@@ -246,7 +259,7 @@ fn finish(buffer: &mut Vec<u8>, walk: &Walk<'_>, references: &[Symbol]) -> Diges
     imported.sort_by(|a, b| a.0.cmp(b.0).then(a.1.cmp(&b.1)));
     for (local, target) in imported {
         let target = &walk.targets[target as usize];
-        buffer.push(4);
+        buffer.push(u8::MAX);
         buffer.extend_from_slice(local.as_bytes());
         buffer.push(0);
         buffer.extend_from_slice(&target.level.to_le_bytes());
