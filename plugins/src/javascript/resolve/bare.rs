@@ -157,7 +157,9 @@ impl Js<'_> {
         for dir in dirs {
             let manifest = below(&dir, "package.json");
             if self.view.is_file(&manifest) {
-                found |= self.enter(&self.package(&dir), subpath, class, out);
+                found |= self.enter(&self.package(&dir), subpath, class, out)
+                    // Without any entry field Node.js takes the index, which a build may make.
+                    || (subpath.is_empty() && self.built(&below(&dir, "index.js"), false, out));
             } else {
                 found |= self.locate(&format!("{dir}{subpath}"), class, out);
             }

@@ -41,7 +41,7 @@ use super::manifest::jsonc;
 use alias::{Rewrite, Rewritten};
 use cache::Memo;
 use package::Package;
-use probe::Extensions;
+use probe::{Extensions, Found};
 use scope::Scope;
 use specifier::Specifier;
 use tsconfig::TsConfig;
@@ -58,6 +58,7 @@ pub fn resolver<'a>(tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Res
         answers: Default::default(),
         packages: Memo::default(),
         tsconfigs: Memo::default(),
+        references: Memo::default(),
         scopes: Memo::default(),
         sources: Memo::default(),
         workspace: OnceLock::new(),
@@ -83,6 +84,8 @@ struct Js<'a> {
     answers: [Memo<Arc<Resolution>>; 3],
     packages: Memo<Arc<Package>>,
     tsconfigs: Memo<Arc<TsConfig>>,
+    /// A configuration with all it references, by its path.
+    references: Memo<Arc<Vec<Arc<TsConfig>>>>,
     scopes: Memo<Arc<Scope>>,
     /// All sources of a package, by its directory.
     sources: Memo<Arc<Vec<String>>>,
@@ -196,7 +199,10 @@ impl<'a> Js<'a> {
             let directory = matches!(path::basename(text), "" | "." | "..");
             let found = match node_modules_package(&target) {
                 Some(_) => self.locate(&target, class, out),
-                None if directory => self.probe_directory(&target, class, out),
+                None if directory => {
+                    self.probe_directory(&target, class, out)
+                        || (!target.is_empty() && self.probe_file(&target, class, out) != Found::No)
+                }
                 None => self.probe(&target, class, out),
             };
             if found || self.below_other_root(dir, &target, class, out) {
