@@ -149,22 +149,26 @@ impl<'a> Js<'a> {
             {
                 rewritten = alias.apply(bare);
             }
-            let Rewritten::To(specifiers) = rewritten else { continue };
+            let (specifiers, certain) = match rewritten {
+                Rewritten::No => continue,
+                Rewritten::To(specifiers) => (specifiers, true),
+                Rewritten::Unknown(specifier) => (specifier.into_iter().collect(), false),
+            };
             for specifier in specifiers {
                 let mut attempt = Resolution::default();
-                // `/` is the project's root here, whatever the runner's own root is.
                 match specifier.strip_prefix('/') {
+                    // `/` is the project's root here, whatever the runner's own root is.
                     Some(_) => self.rooted("", &specifier, class, &mut attempt),
                     None => self.plain(dir, &specifier, class, &mut attempt),
                 };
                 let found = attempt.unknown.is_none();
                 attempt.unknown = None;
                 merge(out, attempt);
-                if found {
+                if found && certain {
                     return true;
                 }
             }
-            matched = true;
+            matched |= certain;
         }
         if matched {
             // The runner would fail here. It may also be that we read its pattern wrongly.
@@ -403,7 +407,7 @@ fn merge(out: &mut Resolution, other: Resolution) {
     out.unknown = out.unknown.take().or(other.unknown);
 }
 
-/// Every list sorted and without repetition; what is a target is not absent.
+/// Every list sorted and without repetition.
 fn finish(mut out: Resolution) -> Resolution {
     out.targets.sort_unstable();
     out.targets.dedup();

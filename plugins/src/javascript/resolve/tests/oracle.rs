@@ -4,6 +4,7 @@
 //! It is the oracle for one loader at a time (`import` and `require`), with vite's order
 //! of extensions. What it cannot say (several loaders, sources of output) has tables.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -132,7 +133,7 @@ fn agree(files: &[(String, String)], from: &str, specifier: &str, kind: ImportKi
         && !specifier.ends_with(['/', '.'])
         && (theirs.is_ok() || ours.targets.is_empty())
     {
-        for missing in &context.missing_dependencies {
+        for missing in context.missing_dependencies.iter().collect::<BTreeSet<_>>() {
             let Some(missing) = missing.strip_prefix(tree.root()).ok().and_then(Path::to_str) else {
                 continue;
             };
@@ -153,7 +154,7 @@ fn agree(files: &[(String, String)], from: &str, specifier: &str, kind: ImportKi
 fn relative_specifiers() {
     let mut numbers = Numbers(1);
     let mut found = 0;
-    for _ in 0..4_000 {
+    for _ in 0..1_500 {
         let files = random_files(&mut numbers);
         let up = numbers.pick(&["./", "../", "../src/", "./a/", "../lib/", "./", "."]);
         let rest = format!("{}{}", numbers.pick(NAMES), numbers.pick(ENDINGS));
@@ -164,14 +165,14 @@ fn relative_specifiers() {
         };
         found += usize::from(agree(&files, "src/main.ts", &specifier, ImportKind::Static));
     }
-    assert!(found > 500, "the trees must not be too thin: {found}");
+    assert!(found > 200, "the trees must not be too thin: {found}");
 }
 
 #[test]
 fn manifests() {
     let mut numbers = Numbers(7);
     let mut found = 0;
-    for _ in 0..4_000 {
+    for _ in 0..1_500 {
         let mut files = random_files(&mut numbers);
         let existing = files.clone();
         let target = |numbers: &mut Numbers| match numbers.below(4) {
@@ -183,7 +184,7 @@ fn manifests() {
             let entry = |numbers: &mut Numbers| format!("{:?}: {:?}", numbers.pick(&names), target(numbers));
             let list: Vec<String> = (0..1 + numbers.below(3)).map(|_| entry(numbers)).collect();
             // The same condition twice is no manifest that both would read alike.
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             let list: Vec<String> =
                 list.into_iter().filter(|e| seen.insert(e.split(':').next().map(str::to_owned))).collect();
             format!("{{{}}}", list.join(", "))
@@ -204,14 +205,14 @@ fn manifests() {
         let kind = if numbers.below(2) == 0 { ImportKind::Static } else { ImportKind::Require };
         found += usize::from(agree(&files, "src/main.ts", specifier, kind));
     }
-    assert!(found > 300, "the trees must not be too thin: {found}");
+    assert!(found > 100, "the trees must not be too thin: {found}");
 }
 
 #[test]
 fn directories_with_manifests() {
     let mut numbers = Numbers(3);
     let mut found = 0;
-    for _ in 0..3_000 {
+    for _ in 0..1_000 {
         let mut files = random_files(&mut numbers);
         let main = numbers.pick(&["index.js", "./a", "a/b", ".", "./", "../lib", "gone", "", "index"]);
         files.push(("lib/package.json".to_owned(), format!(r#"{{"main": {main:?}}}"#)));
@@ -222,5 +223,5 @@ fn directories_with_manifests() {
         let specifier = numbers.pick(&["../lib", "../lib/", "./a", "../lib/index"]);
         found += usize::from(agree(&files, "src/main.ts", specifier, ImportKind::Require));
     }
-    assert!(found > 300, "the trees must not be too thin: {found}");
+    assert!(found > 100, "the trees must not be too thin: {found}");
 }
