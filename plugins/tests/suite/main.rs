@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 
 use answer::Pools;
 use case::Case;
+use rayon::prelude::*;
 
 /// What became of one case.
 enum Outcome {
@@ -37,21 +38,24 @@ fn corpus() {
     let mut failures = Vec::new();
     let mut known_wrong = Vec::new();
     let mut titles: BTreeMap<String, String> = BTreeMap::new();
-    let mut ran = 0_usize;
+    let mut cases = Vec::new();
     for entry in store::cases() {
-        let outcome = match Case::parse(&entry.text, entry.tree.clone()) {
-            Err(message) => Outcome::Failed(format!("the case cannot be read: {message}")),
+        match Case::parse(&entry.text, entry.tree.clone()) {
+            Err(message) => failures.push((entry.name, format!("the case cannot be read: {message}"))),
             Ok(case) => {
                 if let Some(other) = titles.insert(case.title.clone(), entry.name.clone()) {
                     failures.push((entry.name.clone(), format!("has the same title as {other}")));
                 }
-                if !entry.name.contains(&filter) {
-                    continue;
+                if entry.name.contains(&filter) {
+                    cases.push((case, entry));
                 }
-                judge(&case, &entry, &pools, update)
             }
-        };
-        ran += 1;
+        }
+    }
+    let ran = cases.len();
+    let outcomes: Vec<Outcome> =
+        cases.par_iter().map(|(case, entry)| judge(case, entry, &pools, update)).collect();
+    for ((_, entry), outcome) in cases.into_iter().zip(outcomes) {
         match outcome {
             Outcome::Right => {}
             Outcome::KnownWrong(reason) => known_wrong.push((entry.name, reason)),
