@@ -7,7 +7,7 @@ use owed_engine::resolve::Target;
 use owed_engine::runner::{Load, Shared, SharedRole, TestFile};
 use owed_engine::tree::Tree;
 
-use super::config::json;
+use super::config::{Reader, json};
 use super::manifest::{Packages, chain};
 
 /// A set of shared inputs under construction.
@@ -47,6 +47,23 @@ impl Inputs {
         self.add(Target::Package(format!("npm:{name}")), role, Load::Content);
     }
 
+    /// Adds what `specifier`, written for the directory `dir`, means: a file there, a file
+    /// of a workspace package, or an installed package.
+    pub fn module(&mut self, reader: &Reader<'_>, dir: &str, specifier: &str, role: SharedRole) {
+        let here = specifier.starts_with(['.', '/']);
+        let local = reader.inside(specifier, dir).and_then(|p| reader.existing(&p).or(here.then_some(p)));
+        match local.or_else(|| reader.package_file(specifier)) {
+            Some(file) => match file.rsplit_once("node_modules/") {
+                Some((_, package)) => self.package(package_of(package), role),
+                None => self.file(&file, role),
+            },
+            None => match specifier.rsplit_once("node_modules/") {
+                Some((_, package)) => self.package(package_of(package), role),
+                None => self.package(package_of(specifier), role),
+            },
+        }
+    }
+
     /// Adds the nearest `package.json` and `tsconfig.json` of `dir`, and the root's.
     pub fn manifests(&mut self, tree: &dyn Tree, packages: &Packages, dir: &str) {
         for manifest in manifests_of(tree, packages, dir) {
@@ -58,6 +75,11 @@ impl Inputs {
     pub fn finish(self) -> Vec<Shared> {
         self.set.into_iter().collect()
     }
+}
+
+/// The package of a specifier: `@a/b/c` gives `@a/b`.
+pub fn package_of(specifier: &str) -> &str {
+    super::config::package_and_rest(specifier).0
 }
 
 /// The manifests that decide how files in `dir` are read.

@@ -84,7 +84,7 @@ impl Rewrite {
                 let Some(found) = find.find(specifier) else { return Rewritten::No };
                 let group = |n: usize| match n {
                     0 => Some(&specifier[found.range()]),
-                    _ if n >= found.captures.len() + 1 => None,
+                    _ if n > found.captures.len() => None,
                     _ => Some(found.group(n).map_or("", |range| &specifier[range])),
                 };
                 let text = expand(replacement, group);

@@ -202,7 +202,7 @@ impl<'a> Js<'a> {
             if found || self.below_other_root(dir, &target, class, out) {
                 return;
             }
-            if source::is_output(&target) && self.built(&target, false, out) {
+            if self.output(&target, false, out) {
                 return;
             }
         }
@@ -231,7 +231,7 @@ impl<'a> Js<'a> {
                 }
                 tried.push(candidate);
             }
-            if tried.iter().any(|path| source::is_output(path) && self.built(path, false, out)) {
+            if tried.iter().any(|path| self.output(path, false, out)) {
                 return;
             }
         }
@@ -291,8 +291,7 @@ impl<'a> Js<'a> {
                 tried.push(target);
             }
         }
-        found =
-            found || tried.iter().any(|path| source::is_output(path) && self.built(path, false, &mut out));
+        found = found || tried.iter().any(|path| self.output(path, false, &mut out));
         if !found {
             out.unknown = Some(UnknownImport::Unresolved);
         }
@@ -334,7 +333,7 @@ impl<'a> Js<'a> {
                 && !self.view.in_inventory(file)
             {
                 let file = file.clone();
-                self.built(&file, true, out);
+                self.output(&file, true, out);
             }
         }
     }

@@ -81,6 +81,10 @@ const FORMATS: &[&str] = &[
 const SOURCE_EXTENSIONS: &[&str] =
     &["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "vue", "svelte", "astro"];
 
+/// What a bundle may hold besides.
+const ASSET_EXTENSIONS: &[&str] =
+    &["json", "css", "scss", "sass", "less", "html", "graphql", "gql", "svg", "wasm"];
+
 /// Where sources customarily are.
 const SOURCE_DIRS: &[&str] = &["src", "source", "lib", "app", ""];
 
@@ -99,24 +103,37 @@ pub(super) fn is_output(file: &str) -> bool {
 }
 
 impl Js<'_> {
+    /// [`Js::built`] for a path that no manifest names: only when it lies in a directory of
+    /// output of its package.
+    pub(super) fn output(&self, file: &str, exists: bool, out: &mut Resolution) -> bool {
+        is_output(file)
+            && self.owner(file).is_some_and(|owner| is_output(path::strip(file, owner).unwrap_or(file)))
+            && self.built(file, exists, out)
+    }
+
     /// Adds the sources of `file`, which is output: not there, or (`exists`) ignored.
     /// Whether there are any. Where only sources would be and the file is not there, it
     /// is simply missing.
     pub(super) fn built(&self, file: &str, exists: bool, out: &mut Resolution) -> bool {
-        let owner = std::iter::once(file).chain(path::ancestors(file)).find(|dir| {
-            // The output may hold a manifest of its own (`dist/package.json`).
-            !is_output(&below(dir, "x")) && self.view.is_file(&below(dir, "package.json"))
-        });
-        let Some(owner) = owner else { return false };
+        let Some(owner) = self.owner(file) else { return false };
         let rest = path::strip(file, owner).unwrap_or(file);
-        let candidates = self.layouts(owner, file, rest);
-        for candidate in &candidates {
-            if self.take_source(candidate, out) {
-                return true;
-            }
+        if self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, out)) {
+            return true;
         }
         let among_sources = path::dirname(file) != owner && !self.view.below(path::dirname(file)).is_empty();
         (exists || is_output(rest) || !among_sources) && self.whole_package(owner, out)
+    }
+
+    /// The directory of the package that `file` belongs to. A manifest without a name is
+    /// part of the output (`dist/cjs/package.json`).
+    fn owner<'f>(&self, file: &'f str) -> Option<&'f str> {
+        let mut named = std::iter::once(file).chain(path::ancestors(file)).filter(|dir| {
+            let manifest = below(dir, "package.json");
+            self.view.is_file(&manifest) && self.view.in_inventory(&manifest)
+        });
+        let nearest = named.next()?;
+        let has_name = |dir: &&str| self.package(dir).string("name").is_some();
+        std::iter::once(nearest).chain(named).find(has_name).or(Some(nearest))
     }
 
     /// Where the source of `file` may be: paths without an ending, or whole.
@@ -199,7 +216,9 @@ impl Js<'_> {
         let own = |file: &&String| {
             let rest = path::strip(file, dir).unwrap_or(file);
             let mut inner = path::ancestors(rest).filter(|at| !at.is_empty());
-            SOURCE_EXTENSIONS.contains(&path::extension(rest))
+            let extension = path::extension(rest);
+            (SOURCE_EXTENSIONS.contains(&extension) || ASSET_EXTENSIONS.contains(&extension))
+                && !matches!(path::basename(rest), "package.json" | "tsconfig.json")
                 && !is_test(rest)
                 && !is_data(rest)
                 && !inner.any(|at| self.workspace().is_package(&below(dir, at)))

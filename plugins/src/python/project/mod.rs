@@ -185,10 +185,10 @@ impl Layout {
         (roots, aliases)
     }
 
-    /// Whether any distribution declares one that installs the top-level module `name`.
-    pub(crate) fn declares_import(&self, name: &str) -> bool {
-        let declared = self.distributions.iter().flat_map(|d| &d.declared);
-        declared.into_iter().any(|d| names::imports_of(d).iter().any(|import| import == name))
+    /// The top-level modules of everything any distribution declares.
+    pub(crate) fn declared_imports(&self) -> BTreeSet<String> {
+        let declared: BTreeSet<&String> = self.distributions.iter().flat_map(|d| &d.declared).collect();
+        declared.into_iter().flat_map(|name| names::imports_of(name)).collect()
     }
 }
 

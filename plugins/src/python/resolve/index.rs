@@ -23,7 +23,8 @@ impl Forms {
     pub(crate) const STUB: Self = Self(2);
     /// `x.so`, `x.pyd`, with any ABI tag.
     pub(crate) const BINARY: Self = Self(4);
-    /// What a build makes a binary of: `x.pyx`, `x.c`, `x.rs`, …
+    /// What a build makes a binary of: `x.pyx`, `x.c`, … (Rust files are not named after
+    /// the modules they make).
     pub(crate) const NATIVE: Self = Self(8);
 
     /// Whether any of `other`'s forms is there.
@@ -43,7 +44,7 @@ fn form(file: &str) -> Option<(&str, Forms)> {
         "py" => Forms::SOURCE,
         "pyi" => Forms::STUB,
         "so" | "pyd" => Forms::BINARY,
-        "pyx" | "pxd" | "c" | "cc" | "cpp" | "cxx" | "rs" | "cu" | "f90" | "zig" => Forms::NATIVE,
+        "pyx" | "pxd" | "c" | "cc" | "cpp" | "cxx" | "cu" | "f90" => Forms::NATIVE,
         _ => return None,
     };
     // `_x.cpython-311-x86_64-linux-gnu.so` is `_x`.

@@ -14,6 +14,7 @@ mod index;
 mod pattern;
 mod walk;
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use owed_engine::facts::{Import, ImportKind, Name, Names, Presence};
@@ -46,6 +47,8 @@ pub(crate) struct PythonResolver<'a> {
     aliases: Vec<(Vec<String>, Place)>,
     root: String,
     layout: OnceLock<Layout>,
+    /// Top-level modules of declared distributions.
+    declared: OnceLock<BTreeSet<String>>,
     /// What `from package import *` loads besides the package, by its directory.
     stars: Mutex<FxHashMap<String, Vec<Target>>>,
 }
@@ -90,15 +93,28 @@ impl Resolver for PythonResolver<'_> {
     }
 }
 
-/// Drops repetitions, the importing file itself, and candidates that are there after all.
+/// Drops repetitions and the importing file itself.
 fn tidy(from: &str, found: &mut Resolution) {
-    let mut seen = rustc_hash::FxHashSet::default();
-    found.targets.retain(|target| match target {
-        Target::File(path) if path == from => false,
-        other => seen.insert(other.clone()),
-    });
-    let mut seen = rustc_hash::FxHashSet::default();
-    found.absent.retain(|path| seen.insert(path.clone()));
+    found.targets.retain(|target| !matches!(target, Target::File(path) if path == from));
+    distinct(&mut found.targets);
+    distinct(&mut found.absent);
+}
+
+/// Keeps the first of equal items. Most lists are short: a hash of each would cost more.
+fn distinct<T: Eq + std::hash::Hash + Clone>(items: &mut Vec<T>) {
+    if items.len() > 24 {
+        let mut seen = rustc_hash::FxHashSet::default();
+        items.retain(|item| seen.insert(item.clone()));
+        return;
+    }
+    let mut at = 1;
+    while at < items.len() {
+        if items[..at].contains(&items[at]) {
+            items.remove(at);
+        } else {
+            at += 1;
+        }
+    }
 }
 
 impl<'a> PythonResolver<'a> {
@@ -133,11 +149,23 @@ impl<'a> PythonResolver<'a> {
             })
             .collect();
         let root = options.root.clone();
-        Self { index, roots: places, aliases, root, layout, stars: Mutex::default() }
+        Self {
+            index,
+            roots: places,
+            aliases,
+            root,
+            layout,
+            declared: OnceLock::new(),
+            stars: Mutex::default(),
+        }
     }
 
     fn layout(&self) -> &Layout {
         self.layout.get_or_init(|| Layout::read(self.index.tree()))
+    }
+
+    fn declares(&self, top: &str) -> bool {
+        self.declared.get_or_init(|| self.layout().declared_imports()).contains(top)
     }
 
     /// The directories searched first for what `from` imports.
@@ -353,7 +381,10 @@ impl<'a> PythonResolver<'a> {
             return;
         }
         let mut places: Vec<Place> = Vec::new();
+        // A file of a package may be run as a script too, but then its neighbours seldom
+        // have the names of what it declares to depend on.
         let own = self.index.place(path::dirname(ask.from));
+        let own = own.filter(|place| !self.index.is_package(place) || !self.declares(top));
         let base = self.index.base(ask.from).map(Place::Known);
         let inserted = self.index.inserted_with(top).iter().copied().map(Place::Known);
         for place in own.into_iter().chain(base).chain(inserted) {
@@ -361,10 +392,8 @@ impl<'a> PythonResolver<'a> {
                 places.push(place);
             }
         }
-        let nearby: Vec<Trail> =
-            places.iter().map(|place| walk(&self.index, place, names, ask.types)).collect();
-        let nearby: Vec<Trail> =
-            nearby.into_iter().filter(|t| t.regular || t.is_complete(names.len())).collect();
+        let nearby = places.iter().map(|place| walk(&self.index, place, names, ask.types));
+        let nearby: Vec<Trail> = nearby.filter(|trail| trail.is_complete(names.len())).collect();
         if !nearby.is_empty() && self.take(&nearby, names, ask, found) {
             self.package(top, found);
             return;
@@ -379,14 +408,14 @@ impl<'a> PythonResolver<'a> {
         let bare = trails.iter().any(|t| t.depth > 0 && !t.regular && self.holds_first(t));
         if trails.iter().any(|t| t.native) {
             found.unknown = Some(UnknownImport::Native);
-        } else if bare && !self.layout().declares_import(top) {
+        } else if bare && !self.declares(top) {
             found.unknown = Some(UnknownImport::Unresolved);
         } else if let Some(own) = self
             .layout()
             .distributions
             .iter()
             .find(|d| d.name.as_deref().is_some_and(|n| n.replace('-', "_") == top))
-            && !self.layout().declares_import(top)
+            && !self.declares(top)
         {
             // The repository's own distribution, and no module of it is here.
             found.unknown = Some(if own.native { UnknownImport::Native } else { UnknownImport::Unresolved });

@@ -6,8 +6,9 @@ use oxc_ast::ast::{Argument, CallExpression, NewExpression};
 
 use super::function::Locals;
 use super::module::Module;
-use super::value::{Call, Object, Unknown, Value};
+use super::value::{Call, Entry, Object, Unknown, Value};
 use super::{json, merge, normal, relative};
+use crate::runners::regex;
 
 /// Functions that give back their (last) argument: package and name.
 const IDENTITY: &[(&str, &str)] = &[
@@ -194,6 +195,10 @@ impl Module<'_, '_> {
                 Some(Value::String(s)) => json::parse(&s, self.path),
                 _ => self.unknown("JSON that is made elsewhere", at),
             },
+            ("ts-jest", "pathsToModuleNameMapper") => match mapper(&arguments) {
+                Some(mapper) => mapper,
+                None => self.foreign(module.to_owned(), name.to_owned(), arguments, at),
+            },
             ("globalThis", "Boolean") => match arguments.first().unwrap_or(&Value::Undefined).truthy() {
                 Some(truthy) => Value::Bool(truthy),
                 None => Value::either(vec![Value::Bool(true), Value::Bool(false)]),
@@ -359,6 +364,38 @@ impl Module<'_, '_> {
             _ => None,
         }
     }
+}
+
+/// `moduleNameMapper` from the `paths` of a `tsconfig.json`, as `ts-jest` makes it.
+fn mapper(arguments: &[Value]) -> Option<Value> {
+    let Value::Object(paths) = arguments.first()? else { return None };
+    if paths.open().is_some() {
+        return None;
+    }
+    let prefix = match arguments.get(1).unwrap_or(&Value::Undefined).get("prefix") {
+        Value::Undefined => String::new(),
+        Value::String(prefix) if prefix.is_empty() || prefix.ends_with('/') => prefix,
+        Value::String(prefix) => format!("{prefix}/"),
+        _ => return None,
+    };
+    let mut object = Object::default();
+    for key in paths.keys() {
+        let targets = paths.get(key).strings();
+        if !targets.unknown.is_empty() {
+            return None;
+        }
+        let pattern = match key.split_once('*') {
+            Some((before, after)) => format!("^{}(.*){}$", regex::escape(before), regex::escape(after)),
+            None => format!("^{}$", regex::escape(key)),
+        };
+        let targets: Vec<Value> = targets
+            .possible
+            .iter()
+            .map(|t| Value::String(format!("{prefix}{}", t.trim_start_matches("./").replace('*', "$1"))))
+            .collect();
+        object.0.push(Entry::Key(pattern, Value::Array(targets)));
+    }
+    Some(Value::Object(object))
 }
 
 fn url(rest: &str, base: &str) -> String {

@@ -99,7 +99,7 @@ impl Reader<'_> {
 }
 
 /// The package's name and the rest of a specifier: `@a/b/c` gives `@a/b` and `c`.
-pub(super) fn split(specifier: &str) -> (&str, &str) {
+pub fn split(specifier: &str) -> (&str, &str) {
     let slash = if specifier.starts_with('@') {
         specifier.find('/').and_then(|i| specifier[i + 1..].find('/').map(|j| i + 1 + j))
     } else {

@@ -24,6 +24,7 @@ use owed_engine::path;
 use owed_engine::tree::Tree;
 
 use crate::runners::manifest::Packages;
+pub use locate::split as package_and_rest;
 use value::{Entry, Object, Unknown, Value};
 
 /// Steps one reading may take; far above any real configuration.
@@ -115,6 +116,13 @@ impl<'a> Reader<'a> {
     /// `path` (project-relative) as an absolute one.
     pub fn absolute(&self, path: &str) -> String {
         absolute(&self.root, path)
+    }
+
+    /// The project-relative form of a path as written in a configuration for the
+    /// directory `dir`; `None` outside the project.
+    pub fn inside(&self, written: &str, dir: &str) -> Option<String> {
+        let written = written.strip_prefix("file://").unwrap_or(written);
+        if written.starts_with('/') { relative(&self.root, written) } else { path::join(dir, written) }
     }
 
     fn applied(&self, value: Value, argument: &Value, limit: u32) -> Value {

@@ -1,6 +1,31 @@
-//! jest.
+//! jest: where it is configured, its projects, their tests and what these share.
+//!
+//! A configuration that can be read without running it is; otherwise the project's own
+//! jest resolves it in a child ([`child`]). What neither settles is said for each
+//! project, and its tests are owed by any change.
 
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, View};
+mod child;
+mod locate;
+mod mocks;
+mod options;
+mod presets;
+mod projects;
+#[cfg(test)]
+mod tests;
+
+use owed_engine::path;
+use owed_engine::resolve::Target;
+use owed_engine::runner::{Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, View};
+use owed_engine::tree::Tree;
+
+use super::claims::{self, Framework};
+use super::config::Reader;
+use super::config::value::{Entry, Object, Value};
+use super::manifest::{self, Packages};
+use super::shared::PerTest;
+use super::{below, unsettled};
+use options::Draft;
+use projects::{Context, Source};
 
 /// The jest runner.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +36,149 @@ impl Runner for Jest {
         "jest"
     }
 
-    fn discover(&self, _view: &View<'_>) -> Discovery {
-        Discovery::default()
+    fn discover(&self, view: &View<'_>) -> Discovery {
+        let packages = Packages::read(view.tree);
+        let located = locate::places(view.tree, &packages);
+        let mut discovery = Discovery { projects: Vec::new(), problems: located.problems };
+        let listed: Vec<(&locate::Place, Vec<Source>)> = located
+            .places
+            .iter()
+            .map(|place| (place, projects::of(&context(view.tree, &packages, place))))
+            .collect();
+        for place in &located.places {
+            if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
+                continue;
+            }
+            for draft in drafts(view, &packages, place) {
+                discovery.projects.push(finish(view, &packages, draft));
+            }
+        }
+        discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
+        discovery
     }
 
-    fn command(&self, _project: &RunnerProject, _tests: &[&str]) -> Vec<Invocation> {
-        Vec::new()
+    fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
+        let configs: Vec<&str> = project
+            .shared
+            .iter()
+            .filter_map(|s| match (&s.target, s.role) {
+                (Target::File(file), SharedRole::Config) if locate::is_config(path::basename(file)) => {
+                    Some(file.as_str())
+                }
+                _ => None,
+            })
+            .collect();
+        // One of several projects is run from where they are listed.
+        let outermost = configs
+            .iter()
+            .map(|c| path::dirname(c))
+            .filter(|dir| project.name.is_some() && path::is_within(&project.root, dir))
+            .min_by_key(|dir| dir.len());
+        let cwd = outermost.unwrap_or(&project.root);
+        let react = project.shared.iter().any(|s| {
+            s.role == SharedRole::Toolchain && s.target == Target::Package("npm:react-scripts".to_owned())
+        });
+        let program: &[&str] =
+            if react { &["npx", "react-scripts", "test", "--watchAll=false"] } else { &["npx", "jest"] };
+        let mut argv: Vec<String> = program.iter().map(|s| (*s).to_owned()).collect();
+        let mut here = configs.iter().filter(|c| outermost.is_none_or(|dir| path::dirname(c) == dir));
+        if let Some(first) = here.next()
+            && !react
+            && !std::iter::once(first).chain(here).any(|c| locate::is_default(path::basename(c)))
+        {
+            argv.extend(["--config".to_owned(), path::relative(cwd, first)]);
+        }
+        if let Some(name) = &project.name {
+            argv.extend(["--selectProjects".to_owned(), name.clone()]);
+        }
+        argv.push("--runTestsByPath".to_owned());
+        argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
+        vec![Invocation { cwd: cwd.to_owned(), argv }]
     }
+}
+
+/// Whether one of the `sources` of another place is this place.
+fn lists(sources: &[Source], place: &locate::Place) -> bool {
+    sources.iter().filter(|s| s.listed).any(|source| match &place.config {
+        Some(config) => source.config.as_ref() == Some(config) && source.configs.len() > 1,
+        None => source.dir == place.dir,
+    })
+}
+
+fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Place) -> Context<'a> {
+    let major = manifest::major(tree, packages, &place.dir, "jest");
+    let mut reader = Reader::new(tree, packages, &place.dir);
+    reader.environment("NODE_ENV", Value::String("test".to_owned()));
+    let default = |key: &str, items: &[&str]| {
+        let list = items.iter().map(|s| Value::String((*s).to_owned())).collect();
+        Entry::Key(key.to_owned(), Value::Array(list))
+    };
+    let defaults = Value::Object(Object(vec![
+        default("testPathIgnorePatterns", &["/node_modules/"]),
+        default(
+            "moduleFileExtensions",
+            &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json", "node"],
+        ),
+        default("moduleDirectories", &["node_modules"]),
+    ]));
+    reader.know("jest-config", "defaults", defaults);
+    Context { tree, packages, reader, place, major }
+}
+
+/// The projects of one place, settled as far as possible.
+fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
+    let context = context(view.tree, packages, place);
+    let sources = projects::of(&context);
+    let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s)).collect();
+    if drafts.iter().all(|d| d.unknown.is_empty()) {
+        return drafts;
+    }
+    let error = match child::load(view, place) {
+        Ok(loaded) => {
+            let loaded: Vec<Source> =
+                loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
+            drafts = loaded.iter().map(|s| options::draft(&context, s)).collect();
+            None
+        }
+        Err(error) => Some(error),
+    };
+    for draft in &mut drafts {
+        draft.project.unsettled =
+            unsettled("jest", draft.config.as_deref(), &draft.unknown, error.as_deref());
+    }
+    drafts
+}
+
+/// Lists the tests of a settled project, and the mocks it loads by itself.
+fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
+    let Draft { mut project, matcher, snapshots, root, .. } = draft;
+    let mut per_test = PerTest::new(view.tree, packages, &root);
+    let mut mocks = Vec::new();
+    for dir in &matcher.roots {
+        for file in below(view.tree.files(), dir) {
+            if file.contains("__mocks__/") {
+                mocks.push(file);
+            }
+            if !matcher.may_match(view, file) {
+                continue;
+            }
+            if claims::belongs_elsewhere((view.facts)(file), Framework::Jest, packages, path::dirname(file)) {
+                continue;
+            }
+            let mut test = per_test.test(file, snapshots);
+            options::docblock(view.tree, &root, file, &mut test);
+            project.tests.push(test);
+        }
+    }
+    for mock in mocks::of_packages(view.tree, packages, &mocks) {
+        project.shared.push(Shared {
+            target: Target::File(mock.to_owned()),
+            role: SharedRole::Setup,
+            load: Load::Project,
+        });
+    }
+    project.shared.sort();
+    project.shared.dedup();
+    project.tests.sort_by(|a, b| a.path.cmp(&b.path));
+    project
 }

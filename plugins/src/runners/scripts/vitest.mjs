@@ -22,7 +22,7 @@ const KEYS = [
   "pool", "css", "browser",
 ];
 
-const describe = (project, listed) => {
+const describe = (project, listed, builtIn) => {
   const config = project.config;
   const vite = (project.vite ?? project.server ?? project.viteServer).config;
   const test = {};
@@ -56,7 +56,7 @@ const describe = (project, listed) => {
       tsconfigPaths: Boolean(vite.resolve?.tsconfigPaths),
     },
     ssr: { resolve: { conditions: plain(vite.ssr?.resolve?.conditions ?? []) } },
-    plugins: (vite.plugins ?? []).map((p) => ({
+    plugins: (vite.plugins ?? []).filter((p) => !builtIn.has(p.name)).map((p) => ({
       name: p.name,
       hooks: Object.keys(p).filter((k) => p[k] && (typeof p[k] === "function" || typeof p[k].handler === "function")),
     })),
@@ -72,6 +72,15 @@ const load = async () => {
   process.env.NODE_ENV ??= "test";
   const require = createRequire(join(process.cwd(), "owed.js"));
   const { createVitest } = await import(pathToFileURL(require.resolve("vitest/node")).href);
+  // What vite adds to any configuration is no plugin of the project.
+  let builtIn = new Set();
+  try {
+    const beside = createRequire(require.resolve("vitest/node"));
+    const vite = await import(pathToFileURL(beside.resolve("vite")).href);
+    const resolve = vite.resolveConfig ?? vite.default?.resolveConfig;
+    const bare = await resolve({ configFile: false, logLevel: "silent" }, "serve");
+    builtIn = new Set(bare.plugins.map((p) => p.name));
+  } catch {}
   const options = { run: true, watch: false, ui: false, api: false, coverage: { enabled: false } };
   if (request.config) options.config = request.config;
   if (request.root) options.root = request.root;
@@ -80,7 +89,7 @@ const load = async () => {
   const projects = vitest.projects?.length ? vitest.projects : [vitest.getCoreWorkspaceProject?.() ?? vitest];
   const root = vitest.getRootProject?.() ?? vitest.getCoreWorkspaceProject?.();
   const listed = projects.length > 1 || (root && projects[0] !== root);
-  return projects.map((project) => describe(project, Boolean(listed)));
+  return projects.map((project) => describe(project, Boolean(listed), builtIn));
 };
 
 load().then(

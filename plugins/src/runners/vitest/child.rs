@@ -6,7 +6,7 @@ use owed_engine::runner::View;
 use super::locate::Place;
 use crate::runners::config::json;
 use crate::runners::config::value::Value;
-use crate::runners::manifest::{Packages, chain};
+use crate::runners::manifest::chain;
 
 const PROGRAM: &str = include_str!("../scripts/vitest.mjs");
 
@@ -14,7 +14,7 @@ const PROGRAM: &str = include_str!("../scripts/vitest.mjs");
 ///
 /// # Errors
 /// Why vitest could not be asked.
-pub(super) fn load(view: &View<'_>, _packages: &Packages, place: &Place) -> Result<Vec<Value>, String> {
+pub(super) fn load(view: &View<'_>, place: &Place) -> Result<Vec<Value>, String> {
     let installed = chain(&place.dir)
         .filter_map(|d| path::join(d, "node_modules/vitest/package.json"))
         .any(|m| view.tree.is_file(&m));

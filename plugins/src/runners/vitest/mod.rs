@@ -14,16 +14,16 @@ mod projects;
 mod tests;
 
 use owed_engine::path;
-use owed_engine::problem::Widening;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
-use super::config::value::{Entry, Object, Unknown, Value};
+use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
 use super::shared::PerTest;
+use super::{below, unsettled};
 use options::{Context, Draft};
 use projects::Source;
 
@@ -106,56 +106,27 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
 /// The projects of one place, settled as far as possible.
 fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
     let context = context(view.tree, packages, place);
-    let (sources, unknown) = projects::of(&context);
+    let (sources, mut unknown) = projects::of(&context);
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
     if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
         return drafts;
     }
-    match child::load(view, packages, place) {
+    let error = match child::load(view, place) {
         Ok(loaded) => {
-            let sources: Vec<Source> =
+            let loaded: Vec<Source> =
                 loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
-            let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, true)).collect();
-            for draft in &mut drafts {
-                unsettle(draft, &[], None);
-            }
-            drafts
+            drafts = loaded.iter().map(|s| options::draft(&context, s, true)).collect();
+            unknown.clear();
+            None
         }
-        Err(error) => {
-            for draft in &mut drafts {
-                unsettle(draft, &unknown, Some(&error));
-            }
-            drafts
-        }
+        Err(error) => Some(error),
+    };
+    for draft in &mut drafts {
+        draft.unknown.extend(unknown.iter().cloned());
+        draft.project.unsettled =
+            unsettled("vitest", draft.config.as_deref(), &draft.unknown, error.as_deref());
     }
-}
-
-/// Says in the project what is not known about it.
-fn unsettle(draft: &mut Draft, also: &[Unknown], error: Option<&str>) {
-    let mut unknown: Vec<Unknown> = draft.unknown.iter().chain(also).cloned().collect();
-    unknown.sort();
-    unknown.dedup();
-    for one in unknown {
-        let path = if one.path.is_empty() { draft.config.clone().unwrap_or_default() } else { one.path };
-        let place = if one.line > 0 { format!(" (line {})", one.line) } else { String::new() };
-        let (reason, why) = match error {
-            Some(error) => (
-                "config-not-loaded",
-                format!(
-                    "; vitest could not be asked: {}. Install the dependencies, or write this part as a constant",
-                    error.lines().next().unwrap_or_default()
-                ),
-            ),
-            None => ("config-not-understood", String::new()),
-        };
-        draft.project.unsettled.push(Widening {
-            reason: reason.to_owned(),
-            path,
-            detail: format!("{}{place} is not known{why}", one.reason),
-        });
-    }
-    draft.project.unsettled.sort();
-    draft.project.unsettled.dedup();
+    drafts
 }
 
 /// Lists the tests of a settled project.
@@ -175,17 +146,6 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
         project.tests.push(test);
     }
     project
-}
-
-/// The part of the sorted `files` that lies below the directory `dir`.
-pub(super) fn below<'a>(files: &'a [String], dir: &str) -> &'a [String] {
-    if dir.is_empty() {
-        return files;
-    }
-    let prefix = format!("{dir}/");
-    let start = files.partition_point(|f| f.as_str() < prefix.as_str());
-    let len = files[start..].partition_point(|f| f.starts_with(&prefix));
-    &files[start..start + len]
 }
 
 /// A reader that knows what vitest gives a configuration.

@@ -11,10 +11,10 @@ use super::projects::Source;
 use super::{alias, plugins};
 use crate::runners::claims;
 use crate::runners::config::value::{Unknown, Value};
-use crate::runners::config::{Reader, relative, root_of};
+use crate::runners::config::{Reader, root_of};
 use crate::runners::glob::{self, Globs, Style};
 use crate::runners::manifest::Packages;
-use crate::runners::shared::Inputs;
+use crate::runners::shared::{Inputs, package_of};
 
 /// Vitest's default `include`.
 pub(super) const INCLUDE: &[&str] = &["**/*.{test,spec}.?(c|m)[jt]s?(x)"];
@@ -224,12 +224,7 @@ impl Drafting<'_, '_> {
     }
 
     fn inside(&self, written: &str, dir: &str) -> Option<String> {
-        let written = written.strip_prefix("file://").unwrap_or(written);
-        if written.starts_with('/') {
-            relative(&root_of(self.context.tree), written)
-        } else {
-            path::join(dir, written)
-        }
+        self.context.reader.inside(written, dir)
     }
 
     /// The strings of a list, everything unknown noted.
@@ -462,27 +457,14 @@ impl Drafting<'_, '_> {
         }
     }
 
-    /// Adds what `specifier` means: a file beside the root, a workspace package's, or a
-    /// package.
     fn module(&mut self, specifier: &str, role: SharedRole) {
-        let local = self.inside(specifier, &self.root).and_then(|p| {
-            let existing = self.context.reader.existing(&p);
-            existing.or_else(|| specifier.starts_with(['.', '/']).then_some(p))
-        });
-        match local.or_else(|| self.context.reader.package_file(specifier)) {
-            Some(file) if file.contains("node_modules/") => {
-                let package = file.rsplit("node_modules/").next().unwrap_or(&file);
-                self.shared.package(package_of(package), role);
-            }
-            Some(file) => self.shared.file(&file, role),
-            None => self.shared.package(package_of(specifier), role),
-        }
+        self.shared.module(&self.context.reader, &self.root, specifier, role);
     }
 
     /// Snapshots whose place is computed: every one below the root, for every test.
     fn stray_snapshots(&mut self) {
         let root = self.root.clone();
-        for file in super::below(self.context.tree.files(), &root) {
+        for file in crate::runners::below(self.context.tree.files(), &root) {
             if path::extension(file) == "snap" {
                 self.shared.content(file, SharedRole::Snapshot);
             }
@@ -504,13 +486,6 @@ fn environment_package(name: &str) -> Option<Option<&'static str>> {
         "edge-runtime" => Some(Some("@edge-runtime/vm")),
         _ => None,
     }
-}
-
-/// The package of a specifier.
-fn package_of(specifier: &str) -> &str {
-    let mut parts = specifier.match_indices('/');
-    let end = if specifier.starts_with('@') { parts.nth(1) } else { parts.next() };
-    end.map_or(specifier, |(i, _)| &specifier[..i])
 }
 
 fn common<'a>(a: &'a str, b: &str) -> &'a str {

@@ -1,0 +1,722 @@
+//! Evaluates expressions to paths and texts ([`Value`]), through the names of the file.
+//!
+//! It runs nothing and never guesses: a value that a parameter, another file or the
+//! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
+
+use std::cell::Cell;
+
+use owed_engine::facts::PathBase;
+use ruff_python_ast::{self as ast, Expr, Stmt};
+
+use super::names::Names;
+use super::place::{Place, Value};
+use super::scope::{Binding, Bound, MODULE, ScopeId};
+
+/// Steps one evaluation may take.
+const BUDGET: u32 = 400;
+/// Expressions nested or names followed deeper than this are unknown.
+const DEPTH: u32 = 40;
+
+/// Evaluates expressions of one file.
+pub(super) struct Eval<'w, 'a> {
+    pub(super) names: Names<'w, 'a>,
+    /// The file's name, with extension.
+    file: &'a str,
+    budget: Cell<u32>,
+    depth: Cell<u32>,
+}
+
+impl<'w, 'a> Eval<'w, 'a> {
+    pub(super) fn new(names: Names<'w, 'a>, file: &'a str) -> Self {
+        Self { names, file, budget: Cell::new(0), depth: Cell::new(0) }
+    }
+
+    /// The value of `expr`, read in `scope`.
+    pub(super) fn value(&self, expr: &'a Expr, scope: ScopeId) -> Value {
+        self.budget.set(BUDGET);
+        self.depth.set(0);
+        self.eval(expr, scope)
+    }
+
+    /// The file itself.
+    pub(super) fn own_file(&self) -> Place {
+        Place::new(PathBase::Module, self.file)
+    }
+
+    fn eval(&self, expr: &'a Expr, scope: ScopeId) -> Value {
+        let Some(budget) = self.budget.get().checked_sub(1) else { return Value::Unknown };
+        self.budget.set(budget);
+        if self.depth.get() >= DEPTH {
+            return Value::Unknown;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let value = self.eval_inner(expr, scope);
+        self.depth.set(self.depth.get() - 1);
+        value
+    }
+
+    fn eval_inner(&self, expr: &'a Expr, scope: ScopeId) -> Value {
+        match expr {
+            Expr::StringLiteral(s) => Value::text(s.value.to_str()),
+            Expr::FString(f) => self.f_string(f, scope),
+            Expr::BytesLiteral(b) => {
+                let bytes: Vec<u8> = b.value.bytes().collect();
+                String::from_utf8(bytes).map_or(Value::Memory, Value::text)
+            }
+            Expr::Name(name) => self.name(name, scope),
+            Expr::Attribute(attribute) => self.attribute(attribute, expr, scope),
+            Expr::Call(call) => self.call(call, scope),
+            Expr::BinOp(op) => match op.op {
+                ast::Operator::Div => self.eval(&op.left, scope).join(self.eval(&op.right, scope)),
+                ast::Operator::Add => self.eval(&op.left, scope).concat(self.eval(&op.right, scope)),
+                ast::Operator::Mod => match self.eval(&op.left, scope) {
+                    Value::Text { text, package: false, .. } => prefix(&text, '%'),
+                    _ => Value::Unknown,
+                },
+                _ => Value::Memory,
+            },
+            Expr::Subscript(s) => match (self.eval(&s.value, scope), &*s.slice) {
+                // `os.path.split(path)[0]`
+                (Value::Text { .. }, Expr::NumberLiteral(n)) if matches!(&n.value, ast::Number::Int(i) if i.as_u8() == Some(0)) => {
+                    match &*s.value {
+                        Expr::Call(call) if self.names.is(&call.func, scope, "os.path.split") => {
+                            let path = call.arguments.args.first();
+                            path.map_or(Value::Unknown, |p| self.eval(p, scope)).parent()
+                        }
+                        _ => Value::some_text(),
+                    }
+                }
+                (Value::Parents(place), Expr::NumberLiteral(n)) => match &n.value {
+                    ast::Number::Int(i) => {
+                        let mut place = place.parent();
+                        for _ in 0..i.as_u8().unwrap_or(0) {
+                            place = place.parent();
+                        }
+                        Value::Place(place)
+                    }
+                    _ => Value::Unknown,
+                },
+                (Value::Tmp, _) => Value::Tmp,
+                (Value::Text { text, package: false, .. }, _) if text.is_empty() => Value::some_text(),
+                (Value::Entries(place), _) => Value::Place(Place { exact: false, ..place }),
+                _ => Value::Unknown,
+            },
+            Expr::If(e) => self.eval(&e.body, scope).or(self.eval(&e.orelse, scope)),
+            Expr::BoolOp(e) => {
+                e.values.iter().map(|v| self.eval(v, scope)).reduce(Value::or).unwrap_or(Value::Unknown)
+            }
+            Expr::Named(e) => self.eval(&e.value, scope),
+            Expr::Await(e) => self.eval(&e.value, scope),
+            Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::EllipsisLiteral(_)
+            | Expr::Dict(_)
+            | Expr::Lambda(_)
+            | Expr::Compare(_) => Value::Memory,
+            Expr::ListComp(e) => self.element_of(&e.elt, scope),
+            Expr::Generator(e) => self.element_of(&e.elt, scope),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn element_of(&self, element: &'a Expr, scope: ScopeId) -> Value {
+        // The element's own scope is not at hand; only what needs none is followed.
+        match self.eval(element, scope) {
+            Value::Place(place) => Value::Entries(Place { exact: false, ..place }),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn f_string(&self, f: &'a ast::ExprFString, scope: ScopeId) -> Value {
+        let mut value = Value::text("");
+        for part in &f.value {
+            match part {
+                ast::FStringPart::Literal(literal) => value = value.concat(Value::text(&*literal.value)),
+                ast::FStringPart::FString(f) => {
+                    for element in &f.elements {
+                        value = value.concat(match element {
+                            ast::InterpolatedStringElement::Literal(literal) => Value::text(&*literal.value),
+                            ast::InterpolatedStringElement::Interpolation(inner)
+                                if inner.format_spec.is_none() && inner.debug_text.is_none() =>
+                            {
+                                match self.eval(&inner.expression, scope) {
+                                    Value::Memory => Value::some_text(),
+                                    value => value,
+                                }
+                            }
+                            ast::InterpolatedStringElement::Interpolation(_) => Value::some_text(),
+                        });
+                    }
+                }
+            }
+        }
+        // An unknown first part may be any path.
+        match value {
+            Value::Unknown if starts_unknown(f) => Value::Unknown,
+            value => value,
+        }
+    }
+
+    fn name(&self, name: &'a ast::ExprName, scope: ScopeId) -> Value {
+        let names = &self.names.walk.names;
+        let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
+        let Some(at) = names.resolve(scope, symbol) else {
+            return match name.id.as_str() {
+                "__file__" => Value::Place(self.own_file()),
+                "__name__" | "__package__" => Value::Text { text: String::new(), exact: true, package: true },
+                "__path__" => Value::Entries(Place::new(PathBase::Module, "")),
+                _ => Value::Unknown,
+            };
+        };
+        let mut result = None;
+        for binding in names.bindings(at, symbol) {
+            let value = self.binding(&binding, name, at);
+            result = Some(result.map_or(value.clone(), |r: Value| r.or(value)));
+            if result == Some(Value::Unknown) {
+                break;
+            }
+        }
+        result.unwrap_or(Value::Unknown)
+    }
+
+    fn binding(&self, binding: &Binding<'a>, name: &'a ast::ExprName, at: ScopeId) -> Value {
+        match binding.bound {
+            Bound::Value(value) => self.eval(value, binding.scope),
+            Bound::Element(iter, position) => self.element(iter, position, binding.scope),
+            Bound::Entered(value) => self.entered(value, binding.scope),
+            Bound::Parameter(_) => self.parameter(name, at),
+            Bound::Import(_) => self.constant(|found| self.names.each_import(binding, found)),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A constant of the standard library.
+    fn constant(&self, each: impl FnOnce(&mut dyn FnMut(&str))) -> Value {
+        let mut value = Value::Unknown;
+        each(&mut |name| match name {
+            "os.curdir" => value = Value::text("."),
+            "os.pardir" => value = Value::text(".."),
+            "os.sep" | "os.path.sep" => value = Value::text("/"),
+            "os.devnull" => value = Value::Memory,
+            "sys.executable" | "sys.prefix" => value = Value::Memory,
+            _ => {}
+        });
+        value
+    }
+
+    fn parameter(&self, name: &'a ast::ExprName, at: ScopeId) -> Value {
+        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
+        let in_test_file = stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests";
+        match name.id.as_str() {
+            "tmp_path" | "tmpdir" | "tmp_path_factory" | "tmpdir_factory" | "testdir" | "pytester" => {
+                Value::Tmp
+            }
+            "datadir" | "original_datadir" | "lazy_datadir" if in_test_file => {
+                Value::Place(Place::new(PathBase::Module, stem))
+            }
+            "shared_datadir" | "lazy_shared_datadir" if in_test_file => {
+                Value::Place(Place::new(PathBase::Module, "data"))
+            }
+            _ => {
+                // A fixture of the same file or class.
+                let names = &self.names.walk.names;
+                let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
+                let class = names.class_of(at);
+                for scope in class.into_iter().chain([MODULE]) {
+                    for binding in names.bindings(scope, symbol) {
+                        if let Bound::Function(def, inner) = binding.bound
+                            && def.decorator_list.iter().any(|d| is_fixture(&d.expression))
+                        {
+                            return self.returned(def, inner);
+                        }
+                    }
+                }
+                // A fixture made elsewhere keeps its parameter's name in the decorated function.
+                Value::Unknown
+            }
+        }
+    }
+
+    fn attribute(&self, attribute: &'a ast::ExprAttribute, expr: &'a Expr, scope: ScopeId) -> Value {
+        let attr = attribute.attr.as_str();
+        if let Expr::Name(root) = &*attribute.value {
+            match root.id.as_str() {
+                "self" | "cls" => return self.member(attr, scope),
+                "request"
+                    if matches!(attr, "path" | "fspath")
+                        && self.names.is_parameter(&attribute.value, scope) =>
+                {
+                    let test = self.file.starts_with("test_") || self.file.ends_with("_test.py");
+                    return if test { Value::Place(self.own_file()) } else { Value::Unknown };
+                }
+                "pytestconfig" if matches!(attr, "rootpath" | "rootdir") => {
+                    return Value::Place(Place::new(PathBase::Cwd, ""));
+                }
+                _ => {}
+            }
+        }
+        match attr {
+            "parent" | "dirpath" => return self.eval(&attribute.value, scope).parent(),
+            "parents" => {
+                return match self.eval(&attribute.value, scope).into_path() {
+                    Value::Place(place) => Value::Parents(place),
+                    Value::Tmp => Value::Tmp,
+                    _ => Value::Unknown,
+                };
+            }
+            "name" | "stem" | "suffix" | "parts" => {
+                return match self.eval(&attribute.value, scope) {
+                    Value::Place(place) if place.exact && attr == "name" => Value::text(place.name()),
+                    Value::Tmp => Value::Tmp,
+                    _ => Value::some_text(),
+                };
+            }
+            "path" | "absolute" | "strpath" => {
+                // `entry.path` of scandir, `py.path.local(…).strpath`.
+                let value = self.eval(&attribute.value, scope);
+                if !matches!(value, Value::Unknown | Value::Memory) {
+                    return value;
+                }
+            }
+            _ => {}
+        }
+        let known = self.constant(|found| self.names.each(expr, scope, found));
+        if known != Value::Unknown {
+            return known;
+        }
+        // A member of a class of this file.
+        if let Expr::Name(root) = &*attribute.value {
+            let names = &self.names.walk.names;
+            if let Some(symbol) = names.find(&root.id)
+                && let Some(at) = names.resolve(scope, symbol)
+            {
+                for binding in names.bindings(at, symbol) {
+                    if let Bound::Class(_, class) = binding.bound {
+                        return self.member_of(class, attr);
+                    }
+                }
+            }
+        }
+        match self.eval(&attribute.value, scope) {
+            Value::Tmp => Value::Tmp,
+            _ => Value::Unknown,
+        }
+    }
+
+    fn member(&self, attr: &'a str, scope: ScopeId) -> Value {
+        match self.names.walk.names.class_of(scope) {
+            Some(class) => self.member_of(class, attr),
+            None => Value::Unknown,
+        }
+    }
+
+    fn member_of(&self, class: ScopeId, attr: &str) -> Value {
+        let names = &self.names.walk.names;
+        let Some(symbol) = names.find(attr) else { return Value::Unknown };
+        let mut result = None;
+        for binding in names.members(class, symbol) {
+            let value = match binding.bound {
+                Bound::Value(value) => self.eval(value, binding.scope),
+                Bound::Function(def, inner) if !def.decorator_list.is_empty() => self.returned(def, inner),
+                _ => Value::Unknown,
+            };
+            result = Some(result.map_or(value.clone(), |r: Value| r.or(value)));
+        }
+        result.unwrap_or(Value::Unknown)
+    }
+
+    /// What a function of the file returns or yields, whatever it is given.
+    fn returned(&self, def: &'a ast::StmtFunctionDef, inner: ScopeId) -> Value {
+        let mut values = Vec::new();
+        if !results(&def.body, &mut values, 4) || values.is_empty() || values.len() > 6 {
+            return Value::Unknown;
+        }
+        values.into_iter().map(|v| self.eval(v, inner)).reduce(Value::or).unwrap_or(Value::Unknown)
+    }
+
+    fn element(&self, iter: &'a Expr, position: Option<u8>, scope: ScopeId) -> Value {
+        match iter {
+            Expr::List(ast::ExprList { elts, .. })
+            | Expr::Tuple(ast::ExprTuple { elts, .. })
+            | Expr::Set(ast::ExprSet { elts, .. })
+                if position.is_none() =>
+            {
+                return elts.iter().map(|e| self.eval(e, scope)).reduce(Value::or).unwrap_or(Value::Unknown);
+            }
+            Expr::Call(call) => {
+                if let Expr::Name(name) = &*call.func
+                    && let Some(first) = call.arguments.args.first()
+                {
+                    match (name.id.as_str(), position) {
+                        ("sorted" | "list" | "tuple" | "set" | "reversed" | "iter", position) => {
+                            return self.element(first, position, scope);
+                        }
+                        ("enumerate", Some(1)) => return self.element(first, None, scope),
+                        ("range", _) | ("enumerate", Some(0)) => return Value::some_text(),
+                        _ => {}
+                    }
+                }
+                let mut walked = None;
+                self.names.each(&call.func, scope, &mut |name| {
+                    if matches!(name, "os.walk" | "os.fwalk" | "pathlib.Path.walk") {
+                        walked = Some(());
+                    }
+                });
+                if walked.is_some() {
+                    let top = match call.arguments.args.first() {
+                        Some(top) => self.eval(top, scope),
+                        None => Value::Unknown,
+                    };
+                    return match (position, top.into_path()) {
+                        (Some(0), Value::Place(place)) => Value::Place(Place { exact: false, ..place }),
+                        (Some(0), Value::Tmp) => Value::Tmp,
+                        (Some(1 | 2), _) => Value::some_text(),
+                        _ => Value::Unknown,
+                    };
+                }
+            }
+            _ => {}
+        }
+        match (self.eval(iter, scope), position) {
+            (Value::Entries(place), None) => Value::Place(Place { exact: false, ..place }),
+            (Value::Tmp, None) => Value::Tmp,
+            (Value::Text { .. }, None) => Value::some_text(),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn entered(&self, value: &'a Expr, scope: ScopeId) -> Value {
+        match self.eval(value, scope) {
+            value @ (Value::Tmp | Value::Memory | Value::Package { .. } | Value::Place(_)) => value,
+            Value::Entries(place) => Value::Entries(place),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn call(&self, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
+        let args = &call.arguments.args;
+        let first = args.first();
+        if let Expr::Name(name) = &*call.func
+            && self.names.is_builtin(&name.id, scope)
+        {
+            return match (name.id.as_str(), first) {
+                ("str" | "fspath" | "bytes" | "repr", Some(arg)) => self.eval(arg, scope),
+                ("sorted" | "list" | "tuple" | "set" | "reversed" | "iter", Some(arg)) => {
+                    self.eval(arg, scope)
+                }
+                ("next", Some(arg)) => self.element(arg, None, scope),
+                ("open" | "len" | "int" | "dict" | "bytearray", _) => Value::Memory,
+                _ => Value::Unknown,
+            };
+        }
+        let mut found = None;
+        self.names.each(&call.func, scope, &mut |name| {
+            if found.is_none() {
+                found = function(name);
+            }
+        });
+        if let Some(function) = found {
+            return self.apply(function, call, scope);
+        }
+        if let Expr::Attribute(attribute) = &*call.func {
+            let value = self.method(attribute, call, scope);
+            if value != Value::Unknown {
+                return value;
+            }
+        }
+        self.local_call(call, scope)
+    }
+
+    /// A call of a function or method of this file.
+    fn local_call(&self, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
+        let names = &self.names.walk.names;
+        let (at, attr) = match &*call.func {
+            Expr::Name(name) => {
+                let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
+                (names.resolve(scope, symbol), symbol)
+            }
+            Expr::Attribute(a) if matches!(&*a.value, Expr::Name(n) if matches!(n.id.as_str(), "self" | "cls")) =>
+            {
+                let Some(symbol) = names.find(a.attr.as_str()) else { return Value::Unknown };
+                (names.class_of(scope), symbol)
+            }
+            _ => return Value::Unknown,
+        };
+        let Some(at) = at else { return Value::Unknown };
+        let mut bindings = names.bindings(at, attr);
+        match (bindings.next().map(|b| b.bound), bindings.next()) {
+            (Some(Bound::Function(def, inner)), None) => self.returned(def, inner),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn apply(&self, function: Function, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
+        let args = &call.arguments.args;
+        let mut values = args.iter().map(|a| match a {
+            Expr::Starred(_) => Value::Unknown,
+            a => self.eval(a, scope),
+        });
+        match function {
+            Function::Join => {
+                let Some(first) = values.next() else {
+                    return Value::Place(Place::new(PathBase::Cwd, ""));
+                };
+                values.fold(first.into_path(), Value::join)
+            }
+            Function::Same => match values.next() {
+                Some(value) => value.into_path(),
+                None => Value::Unknown,
+            },
+            Function::Parent => values.next().unwrap_or(Value::Unknown).parent(),
+            Function::Base => match values.next() {
+                Some(Value::Place(place)) if place.exact => Value::text(place.name()),
+                Some(Value::Tmp) => Value::Tmp,
+                _ => Value::some_text(),
+            },
+            Function::Cwd => Value::Place(Place::new(PathBase::Cwd, "")),
+            Function::Home => Value::Home,
+            Function::Expand => match values.next().unwrap_or(Value::Unknown).into_path() {
+                Value::Unknown => Value::Unknown,
+                value => value,
+            },
+            Function::Tmp => Value::Tmp,
+            Function::Memory => Value::Memory,
+            Function::Names => Value::some_text(),
+            Function::Entries => match values.next().map(Value::into_path) {
+                Some(Value::Place(place)) => Value::Entries(place),
+                Some(Value::Tmp) => Value::Tmp,
+                None => Value::Entries(Place::new(PathBase::Cwd, "")),
+                _ => Value::Unknown,
+            },
+            Function::Glob => match values.next() {
+                Some(value) => match value.into_path() {
+                    Value::Place(place) => Value::Entries(constant_part(place)),
+                    Value::Tmp => Value::Tmp,
+                    _ => Value::Unknown,
+                },
+                None => Value::Unknown,
+            },
+            Function::Package => match args.first().map(|a| self.eval(a, scope)) {
+                Some(Value::Text { text, exact: true, package: false }) if !text.is_empty() => {
+                    Value::Package { name: text, path: String::new(), exact: true }
+                }
+                Some(Value::Text { text, exact: true, package: true }) if text.is_empty() => {
+                    Value::Place(Place::new(PathBase::Module, ""))
+                }
+                None => Value::Place(Place::new(PathBase::Module, "")),
+                Some(Value::Unknown) => match args.first().and_then(|a| self.names.import_of(a, scope)) {
+                    Some(target) => Value::Package {
+                        name: super::loads::dotted(target),
+                        path: String::new(),
+                        exact: true,
+                    },
+                    None => Value::Unknown,
+                },
+                _ => Value::Unknown,
+            },
+        }
+    }
+
+    fn method(&self, attribute: &'a ast::ExprAttribute, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
+        let args = &call.arguments.args;
+        let receiver = self.eval(&attribute.value, scope);
+        match attribute.attr.as_str() {
+            "resolve" | "absolute" | "expanduser" | "as_posix" | "__str__" | "realpath" | "strip"
+            | "rstrip" | "encode" | "decode" | "relto" => match receiver {
+                Value::Memory => Value::Unknown,
+                value => value,
+            },
+            "joinpath" | "join" | "joinpaths" if !matches!(receiver, Value::Text { .. }) => {
+                args.iter().map(|a| self.eval(a, scope)).fold(receiver, Value::join)
+            }
+            "join" => match (&receiver, args.first()) {
+                // `"/".join([HERE, "x"])`
+                (Value::Text { text, exact: true, .. }, Some(Expr::List(list))) if text == "/" => list
+                    .elts
+                    .iter()
+                    .map(|e| self.eval(e, scope))
+                    .reduce(Value::join)
+                    .unwrap_or(Value::Unknown),
+                (Value::Text { text, exact: true, .. }, Some(Expr::List(list))) => list
+                    .elts
+                    .iter()
+                    .map(|e| self.eval(e, scope))
+                    .reduce(|a, b| a.concat(Value::text(text.as_str())).concat(b))
+                    .unwrap_or(Value::Unknown),
+                _ => Value::Unknown,
+            },
+            "with_name" | "with_suffix" | "with_stem" => match receiver {
+                Value::Place(place) if place.exact => {
+                    let name = args.first().map_or(Value::Unknown, |a| self.eval(a, scope));
+                    match (attribute.attr.as_str(), name) {
+                        ("with_name", name) => Value::Place(place.parent()).join(name),
+                        ("with_suffix", Value::Text { text, exact: true, .. }) => {
+                            let stem =
+                                place.name().rsplit_once('.').map_or(place.name(), |(s, _)| s).to_owned();
+                            Value::Place(place.parent().below(&format!("{stem}{text}"), true))
+                        }
+                        _ => Value::Place(Place { exact: false, ..place.parent() }),
+                    }
+                }
+                other => other,
+            },
+            "iterdir" | "glob" | "rglob" | "walk" | "listdir" | "visit" => match receiver.into_path() {
+                Value::Place(place) => Value::Entries(place),
+                Value::Tmp => Value::Tmp,
+                _ => Value::Unknown,
+            },
+            "format" => match receiver {
+                Value::Text { text, package: false, .. } => prefix(&text, '{'),
+                _ => Value::Unknown,
+            },
+            "split" | "lower" | "upper" | "title" | "replace" | "removeprefix" | "removesuffix"
+                if matches!(receiver, Value::Text { .. }) =>
+            {
+                Value::some_text()
+            }
+            "open" | "read_text" | "read_bytes" | "read"
+                if matches!(receiver, Value::Place(_) | Value::Tmp | Value::Memory) =>
+            {
+                Value::Memory
+            }
+            "relative_to" if matches!(receiver, Value::Place(_)) => Value::some_text(),
+            _ if receiver == Value::Tmp => Value::Tmp,
+            _ => Value::Unknown,
+        }
+    }
+}
+
+/// Functions whose result is a path or known not to be one.
+#[derive(Clone, Copy)]
+enum Function {
+    Join,
+    Same,
+    Parent,
+    Base,
+    Cwd,
+    Home,
+    Expand,
+    Tmp,
+    Memory,
+    Names,
+    Entries,
+    Glob,
+    Package,
+}
+
+fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "pathlib.Path"
+        | "pathlib.PurePath"
+        | "pathlib.PosixPath"
+        | "pathlib.WindowsPath"
+        | "pathlib.PurePosixPath"
+        | "pathlib.PureWindowsPath"
+        | "os.path.join"
+        | "py.path.local"
+        | "anyio.Path"
+        | "trio.Path"
+        | "upath.UPath" => Function::Join,
+        "os.path.abspath" | "os.path.realpath" | "os.path.normpath" | "os.path.normcase" | "os.fspath"
+        | "os.fsencode" | "os.fsdecode" | "os.path.relpath" => Function::Same,
+        "os.path.dirname" => Function::Parent,
+        "os.path.basename" => Function::Base,
+        "os.getcwd" | "os.getcwdb" | "pathlib.Path.cwd" => Function::Cwd,
+        "pathlib.Path.home" => Function::Home,
+        "os.path.expanduser" => Function::Expand,
+        "os.listdir" | "os.path.splitext" | "os.path.split" => Function::Names,
+        "os.scandir" => Function::Entries,
+        "glob.glob" | "glob.iglob" => Function::Glob,
+        "importlib.resources.files" | "importlib.resources.path" => Function::Package,
+        "importlib.resources.as_file" => Function::Same,
+        "io.StringIO"
+        | "io.BytesIO"
+        | "io.open"
+        | "zipfile.ZipFile"
+        | "tarfile.open"
+        | "os.open"
+        | "io.TextIOWrapper"
+        | "tempfile.gettempprefix"
+        | "subprocess.Popen"
+        | "urllib.request.urlopen" => Function::Memory,
+        name if name.starts_with("tempfile.") => Function::Tmp,
+        name if name.starts_with("unittest.mock.") => Function::Memory,
+        _ => return None,
+    })
+}
+
+/// The text before the first placeholder.
+fn prefix(text: &str, mark: char) -> Value {
+    match text.find(mark) {
+        Some(at) => Value::Text { text: text[..at].to_owned(), exact: false, package: false },
+        None => Value::text(text),
+    }
+}
+
+/// The directory before the first wildcard segment.
+fn constant_part(place: Place) -> Place {
+    match place.path.split('/').position(|s| s.contains(['*', '?', '['])) {
+        Some(at) => {
+            let path = place.path.split('/').take(at).collect::<Vec<_>>().join("/");
+            Place { path, ..place }
+        }
+        None => place,
+    }
+}
+
+fn starts_unknown(f: &ast::ExprFString) -> bool {
+    match f.value.iter().next() {
+        Some(ast::FStringPart::FString(f)) => {
+            matches!(f.elements.first(), Some(ast::InterpolatedStringElement::Interpolation(_)))
+        }
+        _ => false,
+    }
+}
+
+fn is_fixture(decorator: &Expr) -> bool {
+    match decorator {
+        Expr::Call(call) => is_fixture(&call.func),
+        Expr::Attribute(a) => matches!(a.attr.as_str(), "fixture" | "yield_fixture"),
+        Expr::Name(n) => n.id.as_str() == "fixture",
+        _ => false,
+    }
+}
+
+/// The values a body may return or yield, blocks included; false when some lie deeper.
+fn results<'a>(body: &'a [Stmt], values: &mut Vec<&'a Expr>, depth: u8) -> bool {
+    if depth == 0 {
+        return body.is_empty();
+    }
+    body.iter().all(|stmt| match stmt {
+        Stmt::Return(ast::StmtReturn { value: Some(value), .. }) => {
+            values.push(value);
+            true
+        }
+        Stmt::Expr(e) => {
+            match &*e.value {
+                Expr::Yield(ast::ExprYield { value: Some(value), .. }) => values.push(value),
+                Expr::YieldFrom(_) => return false,
+                _ => {}
+            }
+            true
+        }
+        Stmt::With(s) => results(&s.body, values, depth - 1),
+        Stmt::For(s) => results(&s.body, values, depth - 1) && results(&s.orelse, values, depth - 1),
+        Stmt::While(s) => results(&s.body, values, depth - 1) && results(&s.orelse, values, depth - 1),
+        Stmt::If(s) => {
+            results(&s.body, values, depth - 1)
+                && s.elif_else_clauses.iter().all(|clause| results(&clause.body, values, depth - 1))
+        }
+        Stmt::Match(s) => s.cases.iter().all(|case| results(&case.body, values, depth - 1)),
+        Stmt::Try(s) => {
+            results(&s.body, values, depth - 1)
+                && s.handlers
+                    .iter()
+                    .all(|ast::ExceptHandler::ExceptHandler(h)| results(&h.body, values, depth - 1))
+                && results(&s.orelse, values, depth - 1)
+                && results(&s.finalbody, values, depth - 1)
+        }
+        _ => true,
+    })
+}
