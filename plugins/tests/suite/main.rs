@@ -109,7 +109,9 @@ fn judge(case: &Case, entry: &store::Entry, pools: &Pools, update: bool) -> Outc
             match compare::rewrite(case, &entry.text, &selection) {
                 Ok(text) => {
                     store::rewrite(entry, &text);
-                    return Ok(());
+                    // Rewriting cannot make a case two-sided.
+                    let left = compare::compare(&Case::parse(&text, entry.tree.clone())?, &selection);
+                    return if left.is_empty() { Ok(()) } else { Err(left.join("\n")) };
                 }
                 Err(refusal) => return Err(format!("{refusal}\n{}", render::selection(&selection))),
             }
