@@ -32,9 +32,10 @@ Which tests does this change owe, and why.
 
 owed reads the sources of a repository, follows what every test file depends on, and names the \
 test files that a change can reach, each with the chain of files that leads from the test to the \
-change. It runs no test and no code of the repository's own, and needs neither a build nor \
-installed packages. What it cannot understand is named in the answer and makes the answer larger, \
-never smaller.";
+change. It runs no test, and needs neither a build nor installed packages. Runner configuration is \
+read from its source; where that is not enough and the runner is installed, it is loaded in a child \
+process with bounds (--static forbids it). What owed cannot understand is named in the answer and \
+makes the answer larger, never smaller.";
 
 const WORDS: &str = "\
 Reasons for which a test is owed:
@@ -94,7 +95,11 @@ pub(crate) struct Global {
     /// Use this many threads (the answer is the same for any number)
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
     pub threads: Option<NonZeroUsize>,
-    /// Read every file afresh
+    /// Do not run runner configuration, not even in a bounded child process; what cannot
+    /// be read from its source makes its tests owed by any change
+    #[arg(long = "static", global = true, help_heading = "Global options")]
+    pub is_static: bool,
+    /// Read every file afresh (nothing is kept between runs yet, so this changes nothing)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_cache: bool,
 }
@@ -151,7 +156,7 @@ pub(crate) enum Command {
     #[command(long_about = PLAN_LONG, after_help = PLAN_EXAMPLES)]
     Plan(Plan),
     /// Every independent reason why a test is owed, or the proof that there is none
-    #[command(after_help = WHY_EXAMPLES)]
+    #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
@@ -195,6 +200,14 @@ Examples:
   owed plan --format argv            commands for every runner, ready to execute
   owed plan --shards 4               a CI matrix of at most 4 jobs, as JSON";
 
+const WHY_LONG: &str = "\
+Every independent reason why a test is owed, or the proof that there is none.
+
+Chains that leave the test by different imports are different reasons; of those that leave it by \
+the same one, the shortest is shown. Each step has the line of the import. The proof of absence says \
+how many files the test depends on, that the changed ones are not among them, and which tests do \
+depend on them.";
+
 const WHY_EXAMPLES: &str = "\
 Examples:
   owed why src/cart.test.ts                          why the uncommitted work owes it, or not
@@ -211,7 +224,8 @@ Examples:
   owed graph --format html > graph.html              one page, searchable, no network needed
   owed graph --depth 2 --format dot | dot -Tsvg > graph.svg
 
-The formats are human, json, dot, mermaid and html.";
+The formats are human, json, dot, mermaid and html. Paths where an import looked in vain (absent
+candidates: a file that appears there changes the import's meaning) are in json, and with -v in all.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

@@ -21,6 +21,11 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// This program's own file.
+pub(crate) fn current_exe() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 /// A stop watch, for `-v` and the spinner only: no answer depends on it.
 pub(crate) fn now() -> Instant {
     Instant::now()
@@ -96,15 +101,27 @@ pub(crate) fn run<I: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = I>,
     cwd: &Path,
 ) -> io::Result<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(cwd)
-        // A repository named by the caller's environment (a hook's, for example) is not ours.
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .stdin(Stdio::null())
-        .output()?;
+    finish(program, Command::new(program).args(arguments).current_dir(cwd))
+}
+
+/// The same for git, apart from a repository that the caller's environment names (a
+/// hook's, for example).
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_git_apart<I: AsRef<OsStr>>(
+    arguments: impl IntoIterator<Item = I>,
+    cwd: &Path,
+) -> io::Result<String> {
+    let mut command = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
+        command.env_remove(name);
+    }
+    finish("git", command.args(arguments).current_dir(cwd))
+}
+
+fn finish(program: &str, command: &mut Command) -> io::Result<String> {
+    let output = command.stdin(Stdio::null()).output()?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

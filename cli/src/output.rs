@@ -37,7 +37,14 @@ impl Output {
         Self { view: View { quiet: true, ..self.view }, ..*self }
     }
 
-    /// Prints (a part of) the answer. A reader that went away is no error.
+    /// Prints an answer for programs, byte by byte as it is: what looks like a colour in
+    /// it is part of a name.
+    pub(crate) fn raw(&self, text: &str) -> io::Result<()> {
+        let mut stream = io::stdout().lock();
+        quiet_pipe(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()))
+    }
+
+    /// Prints (a part of) an answer for people. A reader that went away is no error.
     pub(crate) fn answer(&self, text: &str) -> io::Result<()> {
         let mut stream = AutoStream::new(io::stdout(), self.color).lock();
         quiet_pipe(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()))

@@ -54,11 +54,13 @@ impl Site {
         };
         let top = match &git {
             Git::Here(repository) => Some(host::canonical(repository.root())?),
-            Git::None | Git::Failed(_) => None,
+            // The project is not smaller because git cannot be asked.
+            Git::Failed(_) => cwd.ancestors().find(|dir| host::exists(&dir.join(".git"))).map(Path::to_owned),
+            Git::None => None,
         };
         let root = project_root(&cwd, top.as_deref());
-        let prefix = match &top {
-            Some(top) => relative(top, &root).with_context(|| {
+        let prefix = match top.filter(|_| matches!(git, Git::Here(_))) {
+            Some(top) => relative(&top, &root).with_context(|| {
                 format!(
                     "{} is not inside the working tree that git names; unset GIT_DIR and GIT_WORK_TREE, or give --cwd",
                     cwd.display()
@@ -99,7 +101,7 @@ impl Site {
     }
 
     /// The path of the repository, as a path of the project; `None` when it lies outside.
-    pub(crate) fn from_repository<'a>(&self, path: &'a str) -> Option<&'a str> {
+    pub(crate) fn project_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         if self.prefix.is_empty() {
             return Some(path);
         }

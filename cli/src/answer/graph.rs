@@ -1,5 +1,7 @@
 //! `owed.graph/1`.
 
+use std::collections::BTreeSet;
+
 use owed_engine::problem::{NotChecked, Problem};
 use owed_engine::selection::GraphView;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -60,6 +62,16 @@ impl GraphAnswer {
             not_checked: all(not_checked),
             problems: all(problems),
         }
+    }
+
+    /// The same without absent candidates: paths where imports looked in vain. A picture
+    /// is mostly about what is there.
+    pub(crate) fn without_absent(mut self) -> Self {
+        let absent: BTreeSet<String> =
+            self.nodes.iter().filter(|node| node.kind == "absent").map(|node| node.id.clone()).collect();
+        self.nodes.retain(|node| !absent.contains(&node.id));
+        self.edges.retain(|edge| !absent.contains(&edge.from) && !absent.contains(&edge.to));
+        self
     }
 }
 

@@ -11,6 +11,6 @@ use crate::output::Output;
 pub(crate) fn run(args: &Completions, output: &Output) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "owed", &mut script);
-    output.answer(&String::from_utf8(script)?)?;
+    output.raw(&String::from_utf8(script)?)?;
     Ok(Exit::Answered)
 }

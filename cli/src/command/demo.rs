@@ -28,7 +28,7 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
         return Err(Complaint::new("the program `git` cannot be started", next).into());
     }
     let dir = folder(demo, global)?;
-    let say = |text: &str| output.answer(&format!("{}\n", style::wrap(text, 0, 0, output.view.width)));
+    let say = |text: &str| output.answer(&format!("\n{}\n", style::wrap(text, 0, 0, output.view.width)));
     let show = |command: &[&str]| shell(command, &dir, output);
 
     say(&format!("A small shop in TypeScript and Python, made in {}:", dir.display()))?;
@@ -42,10 +42,10 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
     git(&dir, &["add", "--all"])?;
     git(&dir, &["commit", "--quiet", "--message", "A small shop"])?;
 
-    say("\nNothing has changed yet, so nothing is owed:")?;
+    say("Nothing has changed yet, so nothing is owed:")?;
     show(&["plan"])?;
 
-    say("\nNow the rounding in shop/price.ts changes:")?;
+    say("Now the rounding in shop/price.ts changes:")?;
     let (path, before, after) = files::CHANGE;
     edit(&dir, path, before, after)?;
     output.answer(&format!(
@@ -55,18 +55,22 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
     ))?;
     show(&["plan"])?;
 
-    say("\nThe cart's test does not name shop/price.ts; it is owed because of what it imports. \
+    say("The cart's test does not name shop/price.ts; it is owed because of what it imports. \
          `why` shows the way, line by line:")?;
     show(&["why", files::REACHED])?;
 
-    say("\nAnd for a test that is not owed, `why` proves it:")?;
+    say("And for a test that is not owed, `why` proves it:")?;
     show(&["why", files::UNTOUCHED])?;
 
-    say("\nA file that a test reads counts like a source, here the tax rates:")?;
+    say("A file that a test reads counts like a source, here the tax rates:")?;
     show(&["plan", files::DATA, "--quiet"])?;
 
     let place = quoted(&dir.display().to_string());
     output.answer(&format!("\n{}\n  cd {place}\n", style::bold("The folder is kept. Play on:")))?;
+    // `cargo run` puts nothing on PATH.
+    if let Some(own) = host::current_exe().ok().as_ref().and_then(|own| own.to_str()) {
+        output.answer(&format!("  alias owed={}\n", quoted(own)))?;
+    }
     for line in [
         "owed plan --format argv        # the commands that run what is owed",
         "owed graph --format html > graph.html",
@@ -112,7 +116,7 @@ fn git(dir: &Path, arguments: &[&str]) -> anyhow::Result<()> {
         "-c",
         "init.templateDir=",
     ];
-    host::run("git", own.iter().chain(arguments), dir)
+    host::run_git_apart(own.iter().chain(arguments), dir)
         .with_context(|| format!("`git {}` failed in {}", arguments.join(" "), dir.display()))?;
     Ok(())
 }

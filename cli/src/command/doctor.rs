@@ -51,7 +51,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<Exit> {
     });
     answer.repository.extend(findings);
     match global.format {
-        Format::Json => output.answer(&answer::json(&answer)?)?,
+        Format::Json => output.raw(&answer::json(&answer)?)?,
         _ => output.answer(&render::doctor::doctor(&answer, output.view))?,
     }
     let missing = answer.tools.iter().any(|tool| tool.needed && tool.version.is_none());

@@ -27,6 +27,9 @@ pub(crate) fn run(global: &Global, args: &Graph, output: &Output) -> anyhow::Res
     let view = session.timed("graph", || graph(&project, &options));
     let mut answer = GraphAnswer::new(view, project.not_checked.clone(), project.problems.clone());
     session.add_trouble(&Trouble::default(), &mut answer.not_checked, &mut answer.problems);
+    if global.format != Format::Json && !output.view.verbose {
+        answer = answer.without_absent();
+    }
     let text = match global.format {
         Format::Json => answer::json(&answer)?,
         Format::Dot => render::dot::dot(&answer),
@@ -34,7 +37,10 @@ pub(crate) fn run(global: &Global, args: &Graph, output: &Output) -> anyhow::Res
         Format::Html => render::html::html(&answer),
         _ => render::tree::tree(&answer, &options.from, options.depth, output.view),
     };
-    output.answer(&text)?;
+    match global.format {
+        Format::Human => output.answer(&text)?,
+        _ => output.raw(&text)?,
+    }
     Ok(Exit::Answered)
 }
 

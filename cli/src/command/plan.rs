@@ -7,7 +7,7 @@ use owed_engine::select::{SelectOptions, select};
 
 use crate::answer::matrix::{Command, Job, MatrixAnswer, shards};
 use crate::answer::plan::{PlanAnswer, TestOwed, directory};
-use crate::answer::{self, NotCheckedFile};
+use crate::answer::{self, ProblemSeen};
 use crate::args::{Format, Global, OpacityRule, Plan};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
@@ -28,21 +28,26 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let mut answer = PlanAnswer::new(compared.base.clone(), selection);
     session.add_trouble(&compared.trouble, &mut answer.not_checked, &mut answer.problems);
+    if answer.inventory.tests == 0 {
+        // "Nothing is owed" must not be taken for "nothing needs testing".
+        answer.problems.insert(0, no_tests());
+    }
 
     if let Some(jobs) = plan.shards {
-        output.answer(&answer::json(&matrix(&project, answer, jobs.get()))?)?;
+        beside(output, &answer);
+        output.raw(&answer::json(&matrix(&project, answer, jobs.get()))?)?;
         return Ok(Exit::Answered);
     }
     match global.format {
-        Format::Json => output.answer(&answer::json(&answer)?)?,
+        Format::Json => output.raw(&answer::json(&answer)?)?,
         Format::Paths => {
-            beside(output, &answer.not_checked);
-            output.answer(&paths(&answer.tests)?)?;
+            beside(output, &answer);
+            output.raw(&paths(&answer.tests)?)?;
         }
         Format::Argv => {
-            beside(output, &answer.not_checked);
+            beside(output, &answer);
             if !answer.tests.is_empty() {
-                output.answer(&answer::json(&commands(&project, &answer.tests))?)?;
+                output.raw(&answer::json(&commands(&project, &answer.tests))?)?;
             }
         }
         _ => output.answer(&render::plan::plan(&answer, &compared.sentence, output.view))?,
@@ -51,10 +56,19 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
 }
 
 /// Formats without a place for it say on standard error what was not checked.
-fn beside(output: &Output, not_checked: &[NotCheckedFile]) {
-    if let Some(line) = render::trouble::not_checked_line(not_checked) {
+fn beside(output: &Output, answer: &PlanAnswer) {
+    if let Some(line) = render::trouble::not_checked_line(&answer.not_checked) {
         output.aside(&render::style::bad(&line));
     }
+    if answer.inventory.tests == 0 {
+        output.aside(&render::style::warn(&no_tests().detail));
+    }
+}
+
+fn no_tests() -> ProblemSeen {
+    let detail = "no runner recognised a test file here, so this plan says nothing about what needs testing; \
+                  `owed doctor` says what was looked for";
+    ProblemSeen { code: "no-tests".to_owned(), path: String::new(), line: None, detail: detail.to_owned() }
 }
 
 /// One path a line; a test that two runners claim is one path.

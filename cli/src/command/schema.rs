@@ -14,7 +14,7 @@ use crate::output::Output;
 
 /// Answers.
 pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<Exit> {
-    output.answer(&answer::json(&schema_of(args.of))?)?;
+    output.raw(&answer::json(&schema_of(args.of))?)?;
     Ok(Exit::Answered)
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, args: &Why, output: &Output) -> anyhow::Resul
     };
     session.add_trouble(&compared.trouble, &mut answer.not_checked, &mut answer.problems);
     match global.format {
-        Format::Json => output.answer(&answer::json(&answer)?)?,
+        Format::Json => output.raw(&answer::json(&answer)?)?,
         _ => output.answer(&render::why::why(&answer, &compared.sentence, output.view))?,
     }
     Ok(Exit::Answered)

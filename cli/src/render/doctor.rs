@@ -22,7 +22,7 @@ pub(crate) fn doctor(answer: &DoctorAnswer, view: View) -> String {
             out,
             "  {} {}",
             mark(finding.fine, false),
-            style::wrap(&finding.detail, 4, 4, view.width)
+            style::wrap(&finding.detail, 5, 5, view.width)
         );
     }
     let config = answer.config.as_deref().unwrap_or("none (the defaults hold; `owed init` writes one)");
@@ -40,7 +40,7 @@ pub(crate) fn doctor(answer: &DoctorAnswer, view: View) -> String {
     if answer.projects.is_empty() {
         let sentence =
             "No test runner was recognised: vitest, jest, mocha, node:test, pytest and unittest are known.";
-        let _ = writeln!(out, "  {} {}", mark(false, false), style::wrap(sentence, 4, 4, view.width));
+        let _ = writeln!(out, "  {} {}", mark(false, false), style::wrap(sentence, 5, 5, view.width));
     }
     for project in &answer.projects {
         out += &runner(project, view);
@@ -65,12 +65,12 @@ fn runner(project: &RunnerFound, view: View) -> String {
         project.project,
         count(project.tests, "test file")
     );
-    let _ = writeln!(out, "  {} {}", mark(project.settled, false), style::wrap(&line, 4, 6, view.width));
+    let _ = writeln!(out, "  {} {}", mark(project.settled, false), style::wrap(&line, 5, 7, view.width));
     let shown = view.shown(project.unsettled.len(), 3);
     for reason in &project.unsettled[..shown] {
-        let _ = writeln!(out, "      {}", style::wrap(reason, 6, 8, view.width));
+        let _ = writeln!(out, "       {}", style::wrap(reason, 7, 9, view.width));
     }
-    out.extend(view.rest(project.unsettled.len(), shown, "      "));
+    out.extend(view.rest(project.unsettled.len(), shown, "       "));
     out
 }
 
@@ -82,7 +82,7 @@ fn costs(answer: &DoctorAnswer, view: View) -> String {
     let shown = view.shown(answer.costs.len(), COSTS);
     for cost in &answer.costs[..shown] {
         let sentence = format!("{}: {}", count(cost.tests, "test file"), cost.detail);
-        let _ = writeln!(out, "  {} {}", mark(false, false), style::wrap(&sentence, 4, 6, view.width));
+        let _ = writeln!(out, "  {} {}", mark(false, false), style::wrap(&sentence, 5, 7, view.width));
     }
     out.extend(view.rest(answer.costs.len(), shown, "  "));
     out

@@ -17,10 +17,10 @@ const CHAR: usize = 7;
 pub(crate) fn html(answer: &GraphAnswer) -> String {
     let mut page = String::with_capacity(answer.nodes.len() * 200 + 8000);
     page.push_str(include_str!("graph_head.html"));
-    let _ = write!(
+    let _ = writeln!(
         page,
         "<header><h1>owed graph</h1><input id=\"search\" type=\"search\" placeholder=\"search a path\" \
-         aria-label=\"search a path\" autofocus><output id=\"said\">{} nodes, {} edges</output></header>\n",
+         aria-label=\"search a path\" autofocus><output id=\"said\">{} nodes, {} edges</output></header>",
         answer.nodes.len(),
         answer.edges.len()
     );
@@ -63,7 +63,7 @@ fn picture(page: &mut String, answer: &GraphAnswer) {
             Some(at)
         })
         .collect();
-    let wide = left.last().zip(widths.last()).map_or(0, |(x, width)| x + width) + MARGIN;
+    let wide = left.last().zip(widths.last()).map_or(0, |(x, width)| x + width) + GAP / 2 + MARGIN;
     let rows = layout.columns.iter().map(Vec::len).max().unwrap_or(0);
     let high = rows * ROW + 2 * MARGIN;
     // Short columns stand in the middle, so that edges do not all run upwards.

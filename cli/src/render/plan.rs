@@ -1,6 +1,7 @@
 //! `owed plan` for people: what was compared, the owed tests with the chain that owes
 //! each, what was left out, and what was not understood.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::style::{self, Piece};
@@ -8,6 +9,10 @@ use super::{View, count, trouble};
 use crate::answer::plan::{ChangeSeen, PlanAnswer, ReasonSeen, TestOwed};
 
 const TESTS: usize = 20;
+/// Tests shown of those that share their reasons.
+const TOGETHER: usize = 6;
+/// Fewer tests with the same short reason stand on lines of their own.
+const FEW: usize = 4;
 const REASONS: usize = 3;
 const CHANGES: usize = 8;
 const WIDENINGS: usize = 5;
@@ -19,6 +24,7 @@ pub(crate) fn plan(answer: &PlanAnswer, compared: &str, view: View) -> String {
     out += &changes(answer, view);
     out += &widened(answer, view);
     out += &tests(answer, view);
+    out += &any_change(answer, view);
     out += &omitted(answer, view);
     out += &trouble::not_checked(&answer.not_checked, view);
     out += &trouble::problems(&answer.problems, view);
@@ -115,44 +121,108 @@ fn tests(answer: &PlanAnswer, view: View) -> String {
     let mut out = String::new();
     let mut tests: Vec<&TestOwed> = answer.tests.iter().collect();
     tests.sort_by(|a, b| (a.runner, &a.project, &a.path).cmp(&(b.runner, &b.project, &b.path)));
-    for group in tests.chunk_by(|a, b| (a.runner, &a.project) == (b.runner, &b.project)) {
-        let place = if group[0].project == "." { String::new() } else { format!(" in {}", group[0].project) };
+    for project in tests.chunk_by(|a, b| (a.runner, &a.project) == (b.runner, &b.project)) {
+        let place = match project[0].project.as_str() {
+            "." => String::new(),
+            dir => format!(" in {dir}"),
+        };
         let _ = writeln!(
             out,
             "\n{}{} {}",
-            style::bold(group[0].runner),
+            style::bold(project[0].runner),
             style::plain(&place),
-            style::dim(&format!("({})", group.len()))
+            style::dim(&format!("({})", project.len()))
         );
-        let shown = view.shown(group.len(), TESTS);
-        for test in &group[..shown] {
-            out += &one_test(test, view);
+        let mut left = view.shown(project.len(), TESTS);
+        let mut hidden = 0;
+        for group in alike(project, view) {
+            let shown = if view.verbose || group.len() <= TOGETHER + 1 { group.len() } else { TOGETHER };
+            let shown = shown.min(left);
+            left -= shown;
+            if shown == 0 {
+                hidden += group.len();
+                continue;
+            }
+            out += &one_group(&group, shown, view);
         }
-        out.extend(view.rest(group.len(), shown, "  "));
+        out.extend(view.rest(hidden, 0, "  "));
     }
     out
 }
 
-fn one_test(test: &TestOwed, view: View) -> String {
-    let mut out = format!("  {}", style::bold(&test.path));
-    let after = 2 + style::width(&test.path);
-    let reasons: Vec<&ReasonSeen> = test.reasons.iter().filter(|reason| !is_general(reason)).collect();
-    let shown = view.shown(reasons.len(), REASONS);
-    for (index, &reason) in reasons[..shown].iter().enumerate() {
-        let pieces = because(test, reason);
-        let one_line = index == 0 && shown == 1 && {
-            let width: usize = measure(&pieces);
-            after + 2 + width <= view.width
-        };
-        if one_line {
-            let _ = write!(out, "  {}", style::flow(&pieces, after + 2, 6, usize::MAX));
+/// Tests with the same reasons, told together when that saves lines.
+fn alike<'a>(tests: &[&'a TestOwed], view: View) -> Vec<Vec<&'a TestOwed>> {
+    let mut by_reasons: BTreeMap<String, Vec<&TestOwed>> = BTreeMap::new();
+    for &test in tests {
+        by_reasons.entry(Because::of(test, view).text(view)).or_default().push(test);
+    }
+    let mut groups = Vec::new();
+    for group in by_reasons.into_values() {
+        let short = group.iter().all(|test| Because::of(test, view).fits_beside(test, view));
+        if short && group.len() < FEW {
+            groups.extend(group.into_iter().map(|test| vec![test]));
         } else {
-            let _ = write!(out, "\n    {}", style::flow(&pieces, 4, 6, view.width));
+            groups.push(group);
         }
     }
-    out.push('\n');
-    out.extend(view.rest(reasons.len(), shown, "    "));
-    out
+    groups.sort_by(|a, b| a[0].path.cmp(&b[0].path));
+    groups
+}
+
+fn one_group(group: &[&TestOwed], shown: usize, view: View) -> String {
+    let because = Because::of(group[0], view);
+    if group.len() == 1 && because.fits_beside(group[0], view) {
+        let mut line = format!("  {}", style::bold(&group[0].path));
+        if let Some(pieces) = because.lines.first() {
+            let _ = write!(line, "  {}", style::flow(pieces, 0, 0, usize::MAX));
+        }
+        return line + "\n";
+    }
+    let mut out = String::new();
+    for test in &group[..shown] {
+        let _ = writeln!(out, "  {}", style::bold(&test.path));
+    }
+    out.extend(view.rest(group.len(), shown, "  "));
+    out + &because.text(view)
+}
+
+/// The reasons of a test as they are shown.
+struct Because {
+    lines: Vec<Vec<Piece>>,
+    /// How many are not shown.
+    left: usize,
+}
+
+impl Because {
+    fn of(test: &TestOwed, view: View) -> Self {
+        let concrete = test.reasons.iter().any(|reason| !is_general(reason) && !is_any_change(reason));
+        let told = |reason: &&ReasonSeen| {
+            !is_general(reason) && (view.verbose || !concrete || !is_any_change(reason))
+        };
+        let reasons: Vec<&ReasonSeen> = test.reasons.iter().filter(told).collect();
+        let shown = view.shown(reasons.len(), REASONS);
+        let lines = reasons[..shown].iter().map(|reason| because(test, reason)).collect();
+        Self { lines, left: reasons.len() - shown }
+    }
+
+    fn fits_beside(&self, test: &TestOwed, view: View) -> bool {
+        let after = 4 + style::width(&test.path);
+        match &self.lines[..] {
+            [] => true,
+            [line] => self.left == 0 && after + measure(line) <= view.width,
+            _ => false,
+        }
+    }
+
+    /// One reason a line (or more, when it is long), below the tests.
+    fn text(&self, view: View) -> String {
+        let mut out = String::new();
+        for line in &self.lines {
+            let _ = writeln!(out, "    {}", style::flow(line, 4, 6, view.width));
+        }
+        out.extend(view.rest(self.left, 0, "    "));
+        out
+    }
 }
 
 fn measure(pieces: &[Piece]) -> usize {
@@ -191,6 +261,11 @@ fn is_general(reason: &ReasonSeen) -> bool {
             && reason.detail.as_ref().is_some_and(|detail| detail.starts_with("the plan is widened"))
 }
 
+/// Whether a reason holds for every change.
+fn is_any_change(reason: &ReasonSeen) -> bool {
+    matches!(reason.kind, "input-opaque" | "not-understood")
+}
+
 fn note(reason: &ReasonSeen) -> String {
     let word = match reason.kind {
         "changed" => "changed itself",
@@ -218,10 +293,7 @@ fn note(reason: &ReasonSeen) -> String {
 fn omitted(answer: &PlanAnswer, view: View) -> String {
     let mut out = String::new();
     let sentence = match (answer.mode, answer.inventory.tests, answer.omitted) {
-        ("none", 0, _) => format!(
-            "No test files were found among {}. `owed doctor` says what was looked for.",
-            count(answer.inventory.files, "file")
-        ),
+        (_, 0, _) => format!("No test files were found among {}.", count(answer.inventory.files, "file")),
         ("none", _, _) => nothing_owed(answer),
         (_, _, 0) => return out,
         (_, _, omitted) => {
@@ -230,6 +302,27 @@ fn omitted(answer: &PlanAnswer, view: View) -> String {
     };
     let _ = writeln!(out, "\n{}", style::wrap(&sentence, 0, 2, view.width));
     out
+}
+
+/// How many of the tests any change would owe; their reasons are not all in the list.
+fn any_change(answer: &PlanAnswer, view: View) -> String {
+    let tests = answer.tests.iter().filter(|test| test.reasons.iter().any(is_any_change_of_its_own));
+    let mut paths: Vec<&str> = tests.map(|test| test.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    if paths.is_empty() || answer.mode == "none" {
+        return String::new();
+    }
+    let are = if paths.len() == 1 { "is" } else { "are" };
+    let sentence = format!(
+        "{} {are} owed by any change, whatever it is (`owed doctor` names the places).",
+        count(paths.len(), "test file")
+    );
+    format!("\n{}\n", style::wrap(&sentence, 0, 2, view.width))
+}
+
+fn is_any_change_of_its_own(reason: &ReasonSeen) -> bool {
+    is_any_change(reason) && !is_general(reason)
 }
 
 /// Why nothing is owed, in one line.

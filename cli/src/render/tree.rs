@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{View, count, style, trouble};
-use crate::answer::graph::{Edge, GraphAnswer};
+use crate::answer::graph::GraphAnswer;
 
 const ROOTS: usize = 15;
 const CHILDREN: usize = 20;
@@ -19,10 +19,7 @@ pub(crate) fn tree(answer: &GraphAnswer, from: &[String], depth: Option<usize>, 
         style::bold(&count(answer.edges.len(), "edge"))
     );
     let kinds: BTreeMap<&str, &str> = answer.nodes.iter().map(|node| (node.id.as_str(), node.kind)).collect();
-    let mut below: BTreeMap<&str, Vec<&Edge>> = BTreeMap::new();
-    for edge in &answer.edges {
-        below.entry(&edge.from).or_default().push(edge);
-    }
+    let below = children(answer, &kinds);
     let limit = depth.unwrap_or(if view.verbose { usize::MAX } else { DEPTH });
     let mut walk =
         Walk { kinds, below, opened: BTreeSet::new(), limit, cut: false, view, out: String::new() };
@@ -45,6 +42,33 @@ pub(crate) fn tree(answer: &GraphAnswer, from: &[String], depth: Option<usize>, 
     out
 }
 
+/// What each node points to: sources first, then what only its bytes count of. Several
+/// edges to one node are one child.
+fn children<'a>(answer: &'a GraphAnswer, kinds: &BTreeMap<&str, &str>) -> BTreeMap<&'a str, Vec<Child<'a>>> {
+    let mut below: BTreeMap<&str, Vec<Child<'_>>> = BTreeMap::new();
+    for edge in &answer.edges {
+        let list = below.entry(&edge.from).or_default();
+        match list.last_mut().filter(|child| child.id == edge.to) {
+            Some(child) if child.kinds.contains(&edge.kind) => {}
+            Some(child) => child.kinds.push(edge.kind),
+            None => list.push(Child { id: &edge.to, kinds: vec![edge.kind] }),
+        }
+    }
+    for list in below.values_mut() {
+        list.sort_by_key(|child| {
+            let is_code = matches!(kinds.get(child.id), Some(&"source" | &"test"));
+            (!is_code, child.id)
+        });
+    }
+    below
+}
+
+/// A node below another, with every way in which it is there.
+struct Child<'a> {
+    id: &'a str,
+    kinds: Vec<&'static str>,
+}
+
 fn roots<'a>(answer: &'a GraphAnswer, from: &'a [String]) -> Vec<&'a str> {
     let present = |id: &str| answer.nodes.binary_search_by(|node| node.id.as_str().cmp(id)).is_ok();
     let asked: Vec<&str> = from.iter().map(String::as_str).filter(|id| present(id)).collect();
@@ -62,7 +86,7 @@ fn roots<'a>(answer: &'a GraphAnswer, from: &'a [String]) -> Vec<&'a str> {
 
 struct Walk<'a> {
     kinds: BTreeMap<&'a str, &'a str>,
-    below: BTreeMap<&'a str, Vec<&'a Edge>>,
+    below: BTreeMap<&'a str, Vec<Child<'a>>>,
     opened: BTreeSet<&'a str>,
     limit: usize,
     cut: bool,
@@ -72,32 +96,29 @@ struct Walk<'a> {
 
 /// A line that still has to be written.
 enum Pending<'a> {
-    Node { id: &'a str, edge: Option<&'a Edge>, depth: usize },
+    Node { id: &'a str, how: String, depth: usize },
     Rest { left: usize, depth: usize },
 }
 
 impl<'a> Walk<'a> {
     /// Writes the tree below `root`; its own stack, because chains may be long.
     fn descend(&mut self, root: &'a str) {
-        let mut stack = vec![Pending::Node { id: root, edge: None, depth: 0 }];
+        let mut stack = vec![Pending::Node { id: root, how: String::new(), depth: 0 }];
         while let Some(pending) = stack.pop() {
             match pending {
                 Pending::Rest { left, depth } => {
                     let line = format!("… and {left} more (-v shows all)");
                     let _ = writeln!(self.out, "{}{}", indent(depth), style::dim(&line));
                 }
-                Pending::Node { id, edge, depth } => self.line(id, edge, depth, &mut stack),
+                Pending::Node { id, how, depth } => self.line(id, how, depth, &mut stack),
             }
         }
     }
 
-    fn line(&mut self, id: &'a str, edge: Option<&'a Edge>, depth: usize, stack: &mut Vec<Pending<'a>>) {
+    fn line(&mut self, id: &'a str, how: String, depth: usize, stack: &mut Vec<Pending<'a>>) {
         let children = self.below.get(id).map_or(&[][..], Vec::as_slice);
         let again = !children.is_empty() && !self.opened.insert(id);
-        let mut note = String::new();
-        if let Some(edge) = edge.filter(|edge| edge.kind != "static") {
-            note = format!(" {}", edge.kind);
-        }
+        let mut note = how;
         let kind = self.kinds.get(id).copied().unwrap_or("");
         if !matches!(kind, "source" | "test" | "") {
             let _ = write!(note, " [{kind}]");
@@ -117,8 +138,10 @@ impl<'a> Walk<'a> {
         if children.len() > shown {
             stack.push(Pending::Rest { left: children.len() - shown, depth: depth + 1 });
         }
-        for &edge in children[..shown].iter().rev() {
-            stack.push(Pending::Node { id: &edge.to, edge: Some(edge), depth: depth + 1 });
+        for child in children[..shown].iter().rev() {
+            let words: Vec<&str> = child.kinds.iter().copied().filter(|kind| *kind != "static").collect();
+            let how = if words.is_empty() { String::new() } else { format!(" {}", words.join(", ")) };
+            stack.push(Pending::Node { id: child.id, how, depth: depth + 1 });
         }
     }
 }

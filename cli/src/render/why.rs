@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use super::plan::quoted;
-use super::{View, count, style, trouble};
+use super::style::{self, Piece};
+use super::{View, count, trouble};
 use crate::answer::plan::WideningReason;
 use crate::answer::why::{AbsenceProof, Answer, ReasonChain, WhyAnswer};
 
@@ -93,9 +94,13 @@ fn chain(number: usize, answer: &Answer, reason: &ReasonChain, view: View) -> St
         // Long chains would wander off to the right; the order is told by the lines alone.
         let indent = 5 + 2 * depth.min(12);
         let arrow = if depth == 0 { "" } else { "-> " };
-        let name = if last { style::changed(link) } else { style::plain(link) };
-        let note = note.map(|note| format!("  {}", style::dim(&format!("({note})")))).unwrap_or_default();
-        let _ = writeln!(out, "{}{}{name}{note}", " ".repeat(indent), style::dim(arrow));
+        let mark = |name: &str| if last { style::changed(name) } else { style::plain(name) };
+        let mut pieces =
+            vec![Piece::new(&format!("{arrow}{link}"), |_| format!("{}{}", style::dim(arrow), mark(link)))];
+        let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+        pieces.extend(note.split(' ').skip(1).map(|word| Piece::new(word, style::dim)));
+        let _ =
+            writeln!(out, "{}{}", " ".repeat(indent), style::flow(&pieces, indent, indent + 5, view.width));
     }
     out
 }

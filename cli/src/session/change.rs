@@ -143,9 +143,9 @@ fn inside(site: &Site, found: &Changes, trouble: &mut Trouble) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut outside = 0usize;
     for change in &found.changes {
-        let path = site.from_repository(&change.path);
+        let path = site.project_path(&change.path);
         let from = match &change.kind {
-            ChangeKind::Renamed { from } => site.from_repository(from),
+            ChangeKind::Renamed { from } => site.project_path(from),
             _ => None,
         };
         let renamed = matches!(change.kind, ChangeKind::Renamed { .. });
@@ -171,7 +171,7 @@ fn inside(site: &Site, found: &Changes, trouble: &mut Trouble) -> Vec<Change> {
         trouble.say("outside-root", "", detail);
     }
     for name in &found.undecodable {
-        let Some(name) = site.from_repository(name) else { continue };
+        let Some(name) = site.project_path(name) else { continue };
         // Nothing is known about it but that it changed: as if it had come and gone.
         changes.push(Change { path: name.to_owned(), kind: ChangeKind::TypeChanged });
         let detail =
@@ -207,7 +207,10 @@ fn given(
     let mut paths = BTreeSet::new();
     for argument in question.paths {
         let path = site.inside(argument)?;
-        if !project.tree.is_dir(&path) {
+        // A folder that is gone stands for its files, too.
+        let was_dir = !project.tree.is_file(&path)
+            && kinds.keys().any(|file| *file != path && path::is_within(file, &path));
+        if !project.tree.is_dir(&path) && !was_dir {
             paths.insert(path);
             continue;
         }

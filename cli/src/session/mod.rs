@@ -5,13 +5,14 @@
 //! they take about as long.
 
 mod change;
+mod loader;
 mod tree;
 
 use std::time::Duration;
 
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
 use owed_engine::project::{Delta, Plugins, Project};
-use owed_engine::runner::NoLoader;
+use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
 
@@ -25,6 +26,7 @@ use crate::config::{self, Config};
 use crate::host;
 use crate::output::Output;
 use crate::progress::Spinner;
+use crate::render::{count, style};
 use crate::site::{Git, Site};
 
 /// A project that questions can be asked about.
@@ -34,6 +36,7 @@ pub(crate) struct Session {
     /// Its configuration.
     pub config: Config,
     tree: SiteTree,
+    loader: Box<dyn ConfigLoader>,
     output: Output,
 }
 
@@ -83,8 +86,10 @@ impl Session {
             let tree = tree_of(config.settings.file_size)?;
             (config, tree)
         };
-        let session = Self { site, config, tree, output: *output };
-        session.took("files", start.elapsed());
+        let loader = loader::choose(&site, against, global.is_static);
+        let session = Self { site, config, tree, loader, output: *output };
+        let files = count(session.tree.files().len(), "file");
+        session.took("files", start.elapsed(), &files);
         Ok(session)
     }
 
@@ -109,7 +114,9 @@ impl Session {
 
     fn load(&self) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-        self.timed("project", || Project::load(&self.tree, plugins, self.config.settings.clone(), &NoLoader))
+        self.timed("project", || {
+            Project::load(&self.tree, plugins, self.config.settings.clone(), &*self.loader)
+        })
     }
 
     /// Adds what this session and a comparison could not tell to an answer's lists.
@@ -148,14 +155,14 @@ impl Session {
     pub(crate) fn timed<T>(&self, phase: &str, work: impl FnOnce() -> T) -> T {
         let start = host::now();
         let result = work();
-        self.took(phase, start.elapsed());
+        self.took(phase, start.elapsed(), "");
         result
     }
 
-    fn took(&self, phase: &str, time: Duration) {
+    fn took(&self, phase: &str, time: Duration, found: &str) {
         if self.output.view.verbose {
-            let line = format!("{phase:<10} {:>8.1} ms", time.as_secs_f64() * 1000.0);
-            self.output.aside(&crate::render::style::dim(&line));
+            let line = format!("{phase:<10} {:>8.1} ms  {found}", time.as_secs_f64() * 1000.0);
+            self.output.aside(&style::dim(line.trim_end()));
         }
     }
 }

@@ -34,7 +34,7 @@ enum Whole {
 impl SiteTree {
     /// The tree that `against` judges.
     pub(crate) fn new(site: &Site, against: &Against, limit: u64) -> anyhow::Result<Self> {
-        let (whole, inventory, prefix) = match &site.git {
+        let (whole, (not_checked, embedded), prefix) = match &site.git {
             Git::Here(repository) if against.staged || against.revision.is_some() => {
                 let tree = match &against.revision {
                     Some(rev) => repository.revision_tree(rev),
@@ -44,10 +44,8 @@ impl SiteTree {
                 let wanted: Vec<&str> =
                     tree.files().iter().map(String::as_str).filter(|path| is_read(path)).collect();
                 tree.prefetch(&wanted).map_err(|error| git_failed(&error))?;
-                let (not_checked, embedded) =
-                    (tree.inventory().not_checked.clone(), tree.inventory().embedded.clone());
-                let inventory = Inventory { not_checked, embedded, ..Inventory::default() };
-                (Whole::Objects(Box::new(tree)), inventory, site.prefix.clone())
+                let unseen = unseen(tree.inventory());
+                (Whole::Objects(Box::new(tree)), unseen, site.prefix.clone())
             }
             Git::Failed(error) if against.staged || against.revision.is_some() => {
                 return Err(git_failed(error).into());
@@ -61,23 +59,19 @@ impl SiteTree {
             }
             Git::Here(repository) => {
                 let inventory = repository.files().map_err(|error| git_failed(&error))?;
-                let tree = DiskTree::new(repository.root(), inventory.clone()).with_size_limit(limit);
-                (Whole::Disk(tree), inventory, site.prefix.clone())
+                let unseen = unseen(&inventory);
+                let tree = DiskTree::new(repository.root(), inventory).with_size_limit(limit);
+                (Whole::Disk(tree), unseen, site.prefix.clone())
             }
             Git::None | Git::Failed(_) => {
                 let inventory = walk(&site.root);
-                let tree = DiskTree::new(&site.root, inventory.clone()).with_size_limit(limit);
-                (Whole::Disk(tree), inventory, String::new())
+                let unseen = unseen(&inventory);
+                let tree = DiskTree::new(&site.root, inventory).with_size_limit(limit);
+                (Whole::Disk(tree), unseen, String::new())
             }
         };
-        let mut tree = Self {
-            whole,
-            root: site.root.clone(),
-            files: Vec::new(),
-            not_checked: inventory.not_checked,
-            embedded: inventory.embedded,
-            prefix,
-        };
+        let mut tree =
+            Self { whole, root: site.root.clone(), files: Vec::new(), not_checked, embedded, prefix };
         if !tree.prefix.is_empty() {
             tree.narrow();
         }
@@ -106,8 +100,7 @@ impl SiteTree {
         }
         if let Whole::Disk(disk) = &self.whole {
             for dir in disk.unlisted() {
-                let path =
-                    if self.prefix.is_empty() { Some(dir.as_str()) } else { site.from_repository(&dir) };
+                let path = if self.prefix.is_empty() { Some(dir.as_str()) } else { site.project_path(&dir) };
                 if let Some(path) = path {
                     let detail = "the directory cannot be listed; imports into it may be missed".to_owned();
                     trouble.say("directory-unlisted", path, detail);
@@ -131,6 +124,11 @@ impl SiteTree {
             (prefix, path) => format!("{prefix}/{path}").into(),
         }
     }
+}
+
+/// What an inventory could not look into: files, and repositories within.
+fn unseen(inventory: &Inventory) -> (Vec<NotChecked>, Vec<String>) {
+    (inventory.not_checked.clone(), inventory.embedded.clone())
 }
 
 /// Whether a file is likely to be read when the project is, so that its bytes are worth

@@ -13,7 +13,7 @@ fn the_demo_shows_plan_and_why_and_leaves_a_project_to_play_with() {
         "1 change, 2 of 5 test files owed",
         "shop/cart.test.ts  <- shop/index.ts <- shop/price.ts",
         "$ owed why shop/cart.test.ts",
-        "-> shop/index.ts  (static, line 3 of cart.test.ts)",
+        "-> shop/index.ts (static, line 3 of cart.test.ts)",
         "$ owed why shop/greeting.test.ts",
         "is not owed",
         "shop/tax.test.ts",

@@ -55,7 +55,11 @@ fn long_lists_are_shortened_and_say_how_to_see_all() {
     shop.commit("many");
     shop.append("src/a.ts", "export const y = 1;\n");
     let short = shop.owed(&["plan"]);
-    short.says(&["42 of 43 test files owed", "… and 22 more (-v or --format json shows all)"]);
+    short.says(&[
+        "42 of 43 test files owed",
+        "… and 35 more (-v or --format json shows all)",
+        "    <- src/a.ts",
+    ]);
     let long = shop.owed(&["plan", "-v"]);
     assert!(!long.out.contains("more (-v"), "{}", long.out);
     assert_eq!(long.out.matches("src/many").count(), 40);
@@ -85,4 +89,9 @@ fn a_file_name_cannot_write_on_the_terminal() {
     let ran = shop.owed(&["plan"]);
     assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
     ran.says(&["src/\\u{1b}[31mred\\n.ts"]);
+    // Programs get the name as it is, and a name with a line break not as a line.
+    shop.write("src/\u{1b}[31mred.test.ts", "import { test } from \"vitest\";\ntest(\"r\", () => {});\n");
+    assert_eq!(shop.planned(&[]), ["src/\u{1b}[31mred.test.ts"]);
+    shop.write("src/a\nb.test.ts", "import { test } from \"vitest\";\ntest(\"r\", () => {});\n");
+    shop.owed(&["plan", "--format", "paths"]).refused("holds a line break", "--format json");
 }

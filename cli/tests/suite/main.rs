@@ -1,6 +1,9 @@
 //! The binary, driven as its users drive it: real git repositories in temporary
 //! folders, real arguments, and the contracts of every format and exit code.
 
+#![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod config;
 mod demo;
 mod doctor;

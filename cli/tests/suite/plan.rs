@@ -122,6 +122,22 @@ fn a_path_that_nobody_knows_counts_as_deleted_and_is_said() {
 }
 
 #[test]
+fn a_folder_that_is_gone_stands_for_its_files() {
+    let shop = Project::shop();
+    shop.write("old/gone.ts", "export const g = 1;\n");
+    shop.write(
+        "src/g.test.ts",
+        "import { test } from \"vitest\";\nimport \"../old/gone\";\ntest(\"g\", () => {});\n",
+    );
+    shop.commit("old");
+    shop.remove("old/gone.ts");
+    std::fs::remove_dir(shop.path().join("old")).unwrap();
+    let plan = shop.json(&["plan", "old"]);
+    assert_eq!(fields(&plan["changes"], "path"), ["old/gone.ts"]);
+    assert!(fields(&plan["tests"], "path").contains(&"src/g.test.ts"));
+}
+
+#[test]
 fn without_git_paths_and_all_work() {
     let bare = Project::bare(SHOP);
     assert_eq!(bare.planned(&["src/a.ts"]), ["src/a.test.ts", "src/barrel.test.ts"]);
@@ -187,4 +203,19 @@ fn strict_opacity_owes_no_less() {
     shop.append("src/lone.ts", "export const z = 1;\n");
     assert_eq!(shop.planned(&[]), ["src/lone.test.ts"]);
     assert_eq!(shop.planned(&["--opacity", "strict"]), ["src/clock.test.ts", "src/lone.test.ts"]);
+}
+
+#[test]
+fn a_project_without_known_tests_is_not_taken_for_one_without_debts() {
+    let other = Project::new(&[("main.rs", "fn main() {}\n")]);
+    other.append("main.rs", "// more\n");
+    let plan = other.json(&["plan"]);
+    assert_eq!(plan["inventory"]["tests"], 0);
+    assert_eq!(fields(&plan["problems"], "code"), ["no-tests"]);
+    for format in ["paths", "argv"] {
+        let ran = other.owed(&["plan", "--format", format]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+        assert!(ran.err.contains("no runner recognised a test file here"), "{}", ran.err);
+    }
+    other.owed(&["plan"]).says(&["No test files were found among 1 file.", "no-tests", "Next: owed doctor"]);
 }

@@ -155,6 +155,13 @@ fn names_that_are_no_utf_8_are_named() {
     }
     let plan = shop.json(&["plan"]);
     assert!(plan["not_checked"].to_string().contains("caf"), "{plan:#}");
+    let output = std::process::Command::new(crate::harness::binary())
+        .arg("plan")
+        .arg(std::ffi::OsStr::from_bytes(b"src/caf\xe9.ts"))
+        .current_dir(shop.path())
+        .output()
+        .unwrap();
+    crate::harness::Ran::from(output).refused("is no UTF-8", "rename it");
 }
 
 #[test]
@@ -174,6 +181,14 @@ fn a_missing_git_is_said_and_paths_still_work() {
     let plan = ran.json();
     assert_eq!(fields(&plan["tests"], "path"), ["src/lone.test.ts"]);
     assert!(fields(&plan["problems"], "code").contains(&"git-unavailable"));
+    // The project is not smaller without git: the test lies outside of where we are.
+    shop.write("lib/inner/x.ts", "export {};\n");
+    shop.write(
+        "x.test.ts",
+        "import { test } from \"vitest\";\nimport \"./lib/inner/x\";\ntest(\"x\", () => {});\n",
+    );
+    let below = owed_in(&shop.path().join("lib/inner"), &["plan", "x.ts", "--format", "paths"], &path);
+    assert_eq!(below.out, "x.test.ts\n");
     assert_eq!(owed_in(shop.path(), &["doctor"], &path).code, 2);
     owed_in(shop.path(), &["demo"], &path).refused("`git` cannot be started", "install git");
 }
@@ -193,4 +208,28 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn static_runs_no_configuration() {
+    let shop = Project::shop();
+    // A runner that would leave a trace if it were loaded.
+    shop.write(
+        "node_modules/vitest/package.json",
+        "{ \"name\": \"vitest\", \"version\": \"3.2.4\", \"type\": \"module\", \"exports\": { \".\": \"./i.js\", \"./*\": \"./i.js\" } }",
+    );
+    shop.write(
+        "node_modules/vitest/i.js",
+        "import { writeFileSync } from \"node:fs\";\nwriteFileSync(\"loaded\", \"\");\nexport const defineConfig = (x) => x;\n",
+    );
+    shop.write(".gitignore", "node_modules\n");
+    shop.write(
+        "vitest.config.ts",
+        "import { hostname } from \"node:os\";\nexport default { test: { include: [hostname() + \"/**\"] } };\n",
+    );
+    shop.commit("computed configuration");
+    let plan = shop.json(&["plan", "src/lone.ts", "--static"]);
+    assert!(!shop.path().join("loaded").exists());
+    // What is not known owes all its tests.
+    assert_eq!(plan["tests"].as_array().unwrap().len(), 3, "{plan:#}");
 }

@@ -19,8 +19,8 @@ fn every_step_of_a_chain_has_its_line() {
     assert_eq!(answer["absence"], Value::Null);
     shop.owed(&["why", "src/barrel.test.ts"]).says(&[
         "src/barrel.test.ts (vitest) is owed",
-        "-> src/index.ts  (static, line 2 of barrel.test.ts)",
-        "-> src/a.ts  (re-export, line 1 of index.ts)",
+        "-> src/index.ts (static, line 2 of barrel.test.ts)",
+        "-> src/a.ts (re-export, line 1 of index.ts)",
     ]);
 }
 

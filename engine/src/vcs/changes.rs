@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::Repository;
 use super::base::{Base, BaseInfo};
-use super::blobs::{Blob, Blobs};
+use super::before::Before;
 use super::error::VcsError;
 use super::flagged::{self, Found};
 use super::index::{Flag, Mode};
 use super::raw::{self, Record};
-use super::{Repository, objects};
+
 use crate::change::{Change, ChangeKind};
 
 /// The answer to [`Repository::changes`].
@@ -28,7 +29,7 @@ pub struct Changes {
     /// Changed paths that are no UTF-8, lossily; sorted. They cannot be placed.
     pub undecodable: Vec<String>,
     /// What the base held at each changed path.
-    before: BTreeMap<String, Before>,
+    pub(super) before: BTreeMap<String, Before>,
 }
 
 /// A submodule that changed.
@@ -38,15 +39,6 @@ pub struct SubmoduleChange {
     pub path: String,
     /// Whether the changed files inside are listed; otherwise any of them may have changed.
     pub listed: bool,
-}
-
-/// What the base held at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Before {
-    mode: Mode,
-    oid: String,
-    /// The submodule whose repository holds it; `""` for the project's own.
-    module: String,
 }
 
 /// Changes while they are put together.
@@ -114,53 +106,13 @@ impl Repository {
         })
     }
 
-    /// The bytes at each of `paths` in the base of `changes`, as stored (without
-    /// filters); `None` where there was no file. A link is the path it holds.
-    ///
-    /// # Errors
-    /// When git cannot be asked, or an object is missing.
-    pub fn base_bytes(&self, changes: &Changes, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, VcsError> {
-        let unchanged: Vec<&str> =
-            paths.iter().copied().filter(|p| !changes.before.contains_key(*p)).collect();
-        let looked_up = objects::entries_at(&self.git, self.tree_of(&changes.base), &unchanged)?;
-        let mut wanted: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
-        for (at, path) in paths.iter().enumerate() {
-            let (mode, oid, module) = match (changes.before.get(*path), looked_up.get(*path)) {
-                (Some(before), _) => (before.mode, before.oid.as_str(), before.module.as_str()),
-                (None, Some((mode, oid))) => (*mode, oid.as_str(), ""),
-                (None, None) => continue,
-            };
-            if !matches!(mode, Mode::Absent | Mode::Submodule) {
-                wanted.entry(module).or_default().push((at, oid));
-            }
-        }
-        let mut bytes = vec![None; paths.len()];
-        for (module, wanted) in wanted {
-            let blobs = match module {
-                "" => Blobs::of(self.git.clone()),
-                module => Blobs::of(crate::vcs::run::Git::at(&self.root().join(module)).foreign()),
-            };
-            let oids: Vec<&str> = wanted.iter().map(|(_, oid)| *oid).collect();
-            for ((at, oid), blob) in wanted.iter().zip(blobs.read_all(&oids, u64::MAX)?) {
-                bytes[*at] = match blob {
-                    Blob::Bytes(found) => Some(found),
-                    Blob::Missing | Blob::TooLarge => {
-                        let detail = format!("the object {oid} ({}) is missing", paths[*at]);
-                        return Err(VcsError::Broken { detail });
-                    }
-                };
-            }
-        }
-        Ok(bytes)
-    }
-
-    fn tree_of<'a>(&self, info: &'a BaseInfo) -> &'a str {
+    pub(super) fn tree_of<'a>(&self, info: &'a BaseInfo) -> &'a str {
         info.merge_base.as_deref().unwrap_or(self.empty_tree())
     }
 
     /// Everything that differs between `tree` and the disk.
     fn against_disk(&self, tree: &str) -> Result<Collected, VcsError> {
-        let arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[tree, "--"]].concat();
+        let arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES, tree, "--"]].concat();
         let (records, undecodable) = raw::parse(&self.git.ask("diff", &arguments)?)?;
         let mut collected = Collected::default();
         collected.undecodable.extend(undecodable);
@@ -175,7 +127,7 @@ impl Repository {
 
     /// Everything that differs between `tree` and the index, or the commit `head`.
     fn between(&self, option: &'static str, tree: &str, head: Option<&str>) -> Result<Collected, VcsError> {
-        let mut arguments = [&raw::ARGUMENTS[..], &raw::RENAMES].concat();
+        let mut arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES]].concat();
         arguments.extend((!option.is_empty()).then_some(option));
         arguments.push(tree);
         arguments.extend(head);
@@ -356,12 +308,6 @@ impl Collected {
             self.submodules.insert(SubmoduleChange { path: place(&module.path), listed: module.listed });
         }
         self.undecodable.extend(inner.undecodable.iter().map(|path| place(path)));
-    }
-}
-
-impl Before {
-    fn absent() -> Self {
-        Self { mode: Mode::Absent, oid: String::new(), module: String::new() }
     }
 }
 

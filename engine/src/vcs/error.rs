@@ -121,7 +121,10 @@ impl VcsError {
             }
             Self::NoWorkTree => "run this in a checkout (`git worktree add DIR` makes one)".to_owned(),
             Self::Broken { .. } => "`git fsck` and `git worktree repair` may help; a fresh clone does".to_owned(),
-            Self::UnknownRevision { .. } => "fetch it, or name another base".to_owned(),
+            Self::UnknownRevision { rev, .. } => match rev.strip_prefix("origin/") {
+                Some(branch) => format!("run `git fetch origin {branch}`, or name another base"),
+                None => "fetch it, or name another base".to_owned(),
+            },
             Self::ShallowBase { .. } => {
                 "run `git fetch --deepen=100` (or `git fetch --unshallow`); in CI, check out with the full history"
                     .to_owned()

@@ -161,7 +161,7 @@ fn installed_dir<'a>(file: &'a str, environments: &BTreeSet<String>) -> Option<&
 }
 
 pub(super) fn read_dirty(git: &Git) -> Result<Dirty, VcsError> {
-    let arguments: Vec<&str> = [&raw::ARGUMENTS[..], &["--no-renames"]].concat();
+    let arguments = [&raw::ARGUMENTS[..], &["--no-renames", raw::WITHOUT_SUBMODULES]].concat();
     let output = git.ask("diff", &arguments)?;
     let (records, _) = raw::parse(&output)?;
     let mut by_path: FxHashMap<String, Record> = FxHashMap::default();

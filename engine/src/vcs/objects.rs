@@ -23,6 +23,8 @@ struct Parts {
     entries: BTreeMap<String, ObjectEntry>,
     blobs: Vec<Blobs>,
     inventory: Inventory,
+    /// Ignored and installed places.
+    on_disk: Vec<String>,
 }
 
 impl Repository {
@@ -51,7 +53,8 @@ impl Repository {
                 parts.take(self, &entry.path, "", entry.mode, &entry.oid, module);
             }
         }
-        Ok(parts.finish(self, installed?))
+        parts.on_disk.extend(installed?);
+        Ok(parts.finish(self))
     }
 
     /// The commit `rev` as a tree. Ignored files, as the working tree ignores them, are
@@ -67,9 +70,9 @@ impl Repository {
             (installed.join(), listed)
         });
         let installed = installed.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let mut parts = Parts::default();
-        parts.commit(self, "", &self.git, listed?);
-        Ok(parts.finish(self, installed))
+        let mut parts = Parts { on_disk: installed, ..Parts::default() };
+        parts.commit(self, "", listed?);
+        Ok(parts.finish(self))
     }
 
     /// Whether the index holds `path` only as a promise. The index alone does not say;
@@ -96,8 +99,6 @@ impl Repository {
         let ignored = fields(&ignored).filter_map(|f| utf8(f).ok());
         let mut places: Vec<String> = ignored.map(|path| path.trim_end_matches('/').to_owned()).collect();
         places.extend(untracked.installed.iter().chain(&untracked.embedded).cloned());
-        places.sort_unstable();
-        places.dedup();
         Ok(places)
     }
 }
@@ -109,8 +110,8 @@ impl Parts {
     }
 
     /// Takes the entries of a commit mounted at `dir`.
-    fn commit(&mut self, repository: &Repository, dir: &str, git: &Git, listed: Listed) {
-        let module = self.module(Blobs::of(git.clone()));
+    fn commit(&mut self, repository: &Repository, dir: &str, listed: Listed) {
+        let module = self.module(Blobs::of(repository.git.clone()));
         for lossy in listed.undecodable {
             self.inventory.refuse(place(dir, &lossy));
         }
@@ -138,18 +139,23 @@ impl Parts {
         self.entries.insert(placed.to_owned(), ObjectEntry::Dir);
         let listed = outer.submodule(path).ok().flatten().and_then(|inner| {
             let listed = tree_entries(&inner.git, &["-r", oid]).ok()?;
-            Some((inner, listed))
+            let on_disk = inner.installed_or_ignored().ok()?;
+            Some((inner, listed, on_disk))
         });
         let is_listed = listed.is_some();
         match listed {
-            Some((inner, listed)) => self.commit(&inner, placed, &inner.git, listed),
+            Some((inner, listed, on_disk)) => {
+                self.on_disk.extend(on_disk.iter().map(|path| place(placed, path)));
+                self.commit(&inner, placed, listed);
+            }
             None => self.inventory.refuse(placed.to_owned()),
         }
         self.inventory.submodules.push(Submodule { path: placed.to_owned(), listed: is_listed });
     }
 
-    fn finish(self, repository: &Repository, on_disk: Vec<String>) -> ObjectTree {
-        ObjectTree::new(repository.root(), self.entries, self.blobs, on_disk, self.inventory)
+    fn finish(mut self, repository: &Repository) -> ObjectTree {
+        self.on_disk.sort_unstable();
+        ObjectTree::new(repository.root(), self.entries, self.blobs, self.on_disk, self.inventory)
     }
 }
 
@@ -165,10 +171,12 @@ pub(super) fn entries_at(
     tree: &str,
     paths: &[&str],
 ) -> Result<BTreeMap<String, (Mode, String)>, VcsError> {
+    // The empty path is the tree itself.
+    let paths: Vec<&str> = paths.iter().copied().filter(|path| !path.is_empty()).collect();
     if paths.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let few = [&[tree, "--"], paths].concat();
+    let few = [&[tree, "--"], &paths[..]].concat();
     let listed =
         if paths.len() <= FEW { tree_entries(git, &few)? } else { tree_entries(git, &["-r", tree])? };
     Ok(listed.entries.into_iter().map(|(path, mode, oid)| (path, (mode, oid))).collect())

@@ -5,16 +5,15 @@ use super::index::Mode;
 use super::run::{fields, utf8};
 
 /// What every raw diff is asked with: nothing that a user's configuration could turn
-/// into other words, and submodules looked into however they are configured.
-pub(crate) const ARGUMENTS: [&str; 7] = [
-    "--raw",
-    "-z",
-    "--no-abbrev",
-    "--no-ext-diff",
-    "--no-relative",
-    "--no-color",
-    "--ignore-submodules=none",
-];
+/// into other words.
+pub(crate) const ARGUMENTS: [&str; 6] =
+    ["--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-relative", "--no-color"];
+
+/// Submodules are looked into, however they are configured.
+pub(crate) const WITH_SUBMODULES: &str = "--ignore-submodules=none";
+
+/// Submodules are left alone: git would run a process in each.
+pub(crate) const WITHOUT_SUBMODULES: &str = "--ignore-submodules=all";
 
 /// Renames, as both sides. The limit bounds the comparison of many new with many old
 /// files; over it they are a deletion and an addition, which owe the same. Empty files

@@ -200,6 +200,20 @@ pub(crate) fn is_repository(dir: &Path) -> bool {
     std::fs::symlink_metadata(dir.join(".git")).is_ok()
 }
 
+/// Whether `dir` is `outer` or lies in it, links followed.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub(crate) fn lies_in(dir: &Path, outer: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    real(dir).starts_with(real(outer))
+}
+
+/// The directory that the repository named by the environment is seen from, if one is.
+#[expect(clippy::disallowed_methods, reason = "the environment of git is read where git is started")]
+pub(crate) fn bound_to() -> Option<PathBuf> {
+    std::env::var_os("GIT_DIR")?;
+    std::env::current_dir().ok()
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn is_there(dir: &Path) -> bool {
     std::fs::metadata(dir).is_ok()

@@ -8,6 +8,7 @@ mod disk;
 mod project;
 mod vcs_base;
 mod vcs_changes;
+mod vcs_environment;
 mod vcs_files;
 mod vcs_objects;
 mod vcs_submodules;

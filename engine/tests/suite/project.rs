@@ -95,6 +95,9 @@ impl Project {
             .args(arguments)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            // The tests may run in a hook.
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_INDEX_FILE")
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();

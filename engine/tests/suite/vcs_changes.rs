@@ -36,8 +36,8 @@ fn a_rename_has_both_sides() {
     assert_eq!(p.changed("HEAD"), ["renamed new.ts < old.ts"]);
     assert_eq!(p.staged(), ["renamed new.ts < old.ts"]);
     let changes = p.changes(&worktree("HEAD"));
-    let bytes = p.repository().base_bytes(&changes, &["old.ts", "new.ts", "kept.ts", "none"]).unwrap();
-    assert_eq!(bytes, [Some(LONG.into()), None, Some(b"x".to_vec()), None]);
+    let bytes = p.repository().base_bytes(&changes, &["old.ts", "new.ts", "kept.ts", "none", ""]).unwrap();
+    assert_eq!(bytes, [Some(LONG.into()), None, Some(b"x".to_vec()), None, None]);
 }
 
 #[test]
@@ -229,6 +229,13 @@ fn a_sparse_checkout_deletes_nothing() {
     assert!(!p.path("out/b").exists());
     assert_eq!(p.changed("HEAD"), NOTHING);
     assert_eq!(p.files(), ["in/a", "top"]);
+    // The same when the index itself is sparse.
+    p.git(&["sparse-checkout", "reapply", "--sparse-index"]);
+    assert_eq!(p.changed("HEAD"), NOTHING);
+    assert_eq!(p.files(), ["in/a", "top"]);
+    assert_eq!(p.staged(), NOTHING);
+    let staged = p.repository().staged_tree().unwrap();
+    assert_eq!(owed_engine::tree::Tree::files(&staged), ["in/a", "out/b", "out/c", "top"]);
     p.write("in/a", "22");
     p.write("out/b", "22");
     assert_eq!(p.changed("HEAD"), ["modified in/a", "modified out/b"]);

@@ -22,8 +22,10 @@ fn files_of_a_submodule_belong_to_the_project() {
     assert_eq!(inventory.files, [".gitmodules", "a.ts", "vendor/lib/README", "vendor/lib/lib.ts"]);
     assert!(inventory.submodules[0].listed);
     assert_eq!(p.changed("HEAD"), [""; 0]);
+    p.write("vendor/lib/node_modules/x/index.js", "installed");
     let tree = p.repository().revision_tree("HEAD").unwrap();
     assert_eq!(tree.files(), p.tree().files());
+    assert_eq!(tree.kind("vendor/lib/node_modules/x/index.js"), Some(Kind::File));
     assert_eq!(tree.text("vendor/lib/lib.ts").as_deref(), Some("1"));
 }
 
@@ -38,6 +40,8 @@ fn changes_inside_are_listed() {
     assert_eq!(changes.submodules, [SubmoduleChange { path: "vendor/lib".to_owned(), listed: true }]);
     let bytes = p.repository().base_bytes(&changes, &["vendor/lib/lib.ts", "vendor/lib/new.ts"]).unwrap();
     assert_eq!(bytes, [Some(b"1".to_vec()), None]);
+    let unchanged = p.repository().base_bytes(&changes, &["vendor/lib/README", "vendor/none"]).unwrap();
+    assert_eq!(unchanged, [Some(b"1".to_vec()), None]);
     // Flags do not hide it.
     p.git(&["update-index", "--assume-unchanged", "vendor/lib"]);
     assert_eq!(p.changed("HEAD"), expected);

@@ -3,6 +3,7 @@
 
 pub mod claims;
 pub mod config;
+pub mod flags;
 pub mod glob;
 pub mod jest;
 pub mod manifest;
@@ -18,6 +19,9 @@ pub mod vitest;
 use owed_engine::problem::Widening;
 
 use config::value::Unknown;
+use owed_engine::path;
+use owed_engine::runner::View;
+use owed_engine::tree::Tree;
 
 /// The part of the sorted `files` that lies below the directory `dir`.
 fn below<'a>(files: &'a [String], dir: &str) -> &'a [String] {
@@ -56,4 +60,30 @@ fn unsettled(runner: &str, config: Option<&str>, unknown: &[Unknown], error: Opt
     widenings.sort();
     widenings.dedup();
     widenings
+}
+
+/// Whether the npm package `name` is installed for the directory `dir`.
+fn installed(tree: &dyn Tree, dir: &str, name: &str) -> Result<(), String> {
+    let there = manifest::chain(dir)
+        .filter_map(|d| path::join(d, &format!("node_modules/{name}/package.json")))
+        .any(|m| tree.is_file(&m));
+    if there { Ok(()) } else { Err("it is not installed".to_owned()) }
+}
+
+/// Runs `program` in a bounded child in `cwd` and gives its answer: the last line that
+/// starts as an answer does, because configurations print, too.
+fn ask(
+    view: &View<'_>,
+    program: &str,
+    cwd: &str,
+    request: &serde_json::Value,
+) -> Result<serde_json::Value, String> {
+    let output = view.loader.load("node", program, cwd, &[&request.to_string()])?;
+    let answer = output.lines().rev().find(|l| l.starts_with("{\"owed\":")).ok_or("it gave no answer")?;
+    let answer: serde_json::Value = serde_json::from_str(answer).map_err(|e| e.to_string())?;
+    match answer.get("error").and_then(serde_json::Value::as_str) {
+        // No path of this machine leaves the program.
+        Some(error) => Err(error.replace(&config::root_of(view.tree), ".")),
+        None => Ok(answer),
+    }
 }

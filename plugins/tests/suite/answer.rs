@@ -2,9 +2,9 @@
 //! in both orders, and twice. All answers must be equal, and each must be consistent
 //! in itself and with `why`.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use owed_engine::path;
 use owed_engine::project::{Plugins, Project};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
@@ -119,23 +119,23 @@ fn inconsistent(case: &Case, project: &Project<'_>, selection: &Selection) -> Ve
         }
     }
     // `why` is the same answer, asked for one test.
-    if !widened {
-        let mut tests = 0;
-        for file in case.files.keys() {
-            let answers = why(project, &case.delta, &case.options, file);
-            tests += usize::from(!answers.is_empty());
-            for answer in &answers {
-                let is_owed = selection.tests.iter().any(|t| t.path == *file && t.runner == answer.runner);
-                if is_owed == answer.reasons.is_empty() || is_owed == answer.absence.is_some() {
-                    fault(format!("plan and why disagree about {file} [{}]: {answer:?}", answer.runner));
-                }
-            }
-            if answers.is_empty() && owed.contains(&file.as_str()) {
-                fault(format!("why knows no test {file} ({})", path::basename(file)));
-            }
+    let tests: BTreeSet<&str> = project.tests.iter().map(|t| project.test_path(*t)).collect();
+    if tests.len() != selection.inventory.tests {
+        fault(format!("the project has {} tests, the plan {}", tests.len(), selection.inventory.tests));
+    }
+    for test in tests.into_iter().filter(|_| !widened) {
+        let answers = why(project, &case.delta, &case.options, test);
+        if answers.is_empty() {
+            fault(format!("why knows no test {test}"));
         }
-        if tests != selection.inventory.tests {
-            fault(format!("why knows {tests} tests, the plan {}", selection.inventory.tests));
+        for answer in answers {
+            let is_owed = selection
+                .tests
+                .iter()
+                .any(|t| t.path == test && t.runner == answer.runner && t.project == answer.project);
+            if is_owed == answer.reasons.is_empty() || is_owed == answer.absence.is_some() {
+                fault(format!("plan and why disagree about {test} [{}]: {answer:?}", answer.runner));
+            }
         }
     }
     faults

@@ -14,6 +14,7 @@ mod store;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use answer::Pools;
 use case::Case;
@@ -37,21 +38,23 @@ fn corpus() {
     let mut failures = Vec::new();
     let mut known_wrong = Vec::new();
     let mut titles: BTreeMap<String, String> = BTreeMap::new();
-    let mut ran = 0_usize;
+    let mut cases = Vec::new();
     for entry in store::cases() {
-        let outcome = match Case::parse(&entry.text, entry.tree.clone()) {
-            Err(message) => Outcome::Failed(format!("the case cannot be read: {message}")),
+        match Case::parse(&entry.text, entry.tree.clone()) {
+            Err(message) => failures.push((entry.name, format!("the case cannot be read: {message}"))),
             Ok(case) => {
                 if let Some(other) = titles.insert(case.title.clone(), entry.name.clone()) {
                     failures.push((entry.name.clone(), format!("has the same title as {other}")));
                 }
-                if !entry.name.contains(&filter) {
-                    continue;
+                if entry.name.contains(&filter) {
+                    cases.push((case, entry));
                 }
-                judge(&case, &entry, &pools, update)
             }
-        };
-        ran += 1;
+        }
+    }
+    let ran = cases.len();
+    let outcomes = judge_all(&cases, &pools, update);
+    for ((_, entry), outcome) in cases.into_iter().zip(outcomes) {
         match outcome {
             Outcome::Right => {}
             Outcome::KnownWrong(reason) => known_wrong.push((entry.name, reason)),
@@ -76,6 +79,26 @@ fn corpus() {
     }
 }
 
+/// Judges the cases on a few threads of their own: a thread of a pool that waits for
+/// another pool takes up further cases in the meantime, on the same stack.
+fn judge_all(cases: &[(Case, store::Entry)], pools: &Pools, update: bool) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((case, entry)) = cases.get(number) else { return done };
+            done.push((number, judge(case, entry, pools, update)));
+        }
+    };
+    let mut outcomes: Vec<(usize, Outcome)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|w| w.join().expect("panics of a case are caught")).collect()
+    });
+    outcomes.sort_by_key(|(number, _)| *number);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
 fn judge(case: &Case, entry: &store::Entry, pools: &Pools, update: bool) -> Outcome {
     let result = answer::ask(case, pools).and_then(|selection| {
         let diffs = compare::compare(case, &selection);
@@ -86,7 +109,9 @@ fn judge(case: &Case, entry: &store::Entry, pools: &Pools, update: bool) -> Outc
             match compare::rewrite(case, &entry.text, &selection) {
                 Ok(text) => {
                     store::rewrite(entry, &text);
-                    return Ok(());
+                    // Rewriting cannot make a case two-sided.
+                    let left = compare::compare(&Case::parse(&text, entry.tree.clone())?, &selection);
+                    return if left.is_empty() { Ok(()) } else { Err(left.join("\n")) };
                 }
                 Err(refusal) => return Err(format!("{refusal}\n{}", render::selection(&selection))),
             }

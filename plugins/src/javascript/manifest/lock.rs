@@ -144,7 +144,7 @@ fn changed_keys<'m, V: PartialEq>(
 }
 
 /// The name in `name@version`, `/name@version` or `@scope/name@npm:range`.
-pub(super) fn name_of(descriptor: &str) -> &str {
+pub(in super::super) fn name_of(descriptor: &str) -> &str {
     let descriptor = descriptor.trim_start_matches('/');
     match descriptor.get(1..).and_then(|rest| rest.find('@')) {
         Some(at) => &descriptor[..=at],

@@ -24,6 +24,7 @@ use owed_engine::path;
 use owed_engine::tree::Tree;
 
 use lock::Lock;
+pub(super) use lock::name_of;
 
 /// Reads one format of lock file.
 type ReadLock = fn(&str) -> Result<Lock, String>;

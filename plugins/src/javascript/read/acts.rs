@@ -59,12 +59,10 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Where an argument may lead, by all the expressions it may stand for.
-    fn places(&self, arguments: &'a [Argument<'a>], at: usize) -> Vec<Place> {
+    fn places(&mut self, arguments: &'a [Argument<'a>], at: usize) -> Vec<Place> {
         let before_spread = arguments.iter().take(at + 1).all(|a| !a.is_spread());
         match arguments.get(at).and_then(Argument::as_expression) {
-            Some(e) if before_spread => {
-                self.alternatives(e).into_iter().map(|e| self.value(e).place()).collect()
-            }
+            Some(e) if before_spread => self.values(e).iter().map(Value::place).collect(),
             _ => vec![Place::Unknown],
         }
     }

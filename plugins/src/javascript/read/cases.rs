@@ -94,7 +94,12 @@ impl<'a> Walk<'_, 'a> {
     fn case_word(&self, callee: &Expression<'a>) -> Option<Word> {
         let mut modifiers: Vec<&str> = Vec::new();
         let mut at = callee;
+        let mut steps = 0;
         let base = loop {
+            steps += 1;
+            if steps > 16 {
+                return None;
+            }
             match at {
                 Expression::Identifier(it) => break it,
                 Expression::StaticMemberExpression(it) => {

@@ -25,6 +25,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Called for every class, before its parts.
     pub(super) fn enter_class(&mut self, it: &'a Class<'a>) {
+        self.receivers += 1;
         if is_decorated(it) {
             self.decorated += 1;
             self.keep_types = true;
@@ -43,6 +44,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Called for every class, after its parts.
     pub(super) fn leave_class(&mut self, it: &'a Class<'a>) {
+        self.receivers -= 1;
         if is_decorated(it) {
             self.decorated -= 1;
             self.keep_types = self.decorated > 0;

@@ -1,6 +1,6 @@
 //! From an operation and its use to effects.
 
-use owed_engine::facts::{Effect, EffectClass, Opaque, PathExpr, Pin, When};
+use owed_engine::facts::{Effect, EffectClass, Opaque, PathBase, PathExpr, Pin, When};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
     Argument, CallExpression, ComputedMemberExpression, Expression, IdentifierReference, NewExpression,
@@ -69,7 +69,9 @@ impl<'a> Walk<'_, 'a> {
         let whole = op.path.is_empty();
         match usage {
             Usage::Alias | Usage::Patch => {}
-            Usage::Test if !matches!(class, Class::Env | Class::Pinned(_)) => {}
+            // Asking whether a function is there does not run it; a value is read.
+            // (`require.main === module` is such a question.)
+            Usage::Test if whole || op.path.as_slice() == ["main"] || matches!(class, Class::Acts(_)) => {}
             Usage::Write if matches!(class, Class::Env) => {
                 if covered == op.path.len() {
                     self.named(&shown, "whole-env", span);
@@ -115,6 +117,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         match class {
             Class::Pure => self.pure_extras(op, usage, span),
+            Class::Pinned(_) if self.is_anchored(op, usage) => {}
             Class::Pinned(pin) => {
                 self.named(shown, pin, span);
                 if op.root.name == "Date" {
@@ -130,6 +133,19 @@ impl<'a> Walk<'_, 'a> {
                 None => self.named(shown, "whole-env", span),
             },
             Class::Acts(act) => self.on_act(*act, shown, usage, span, up),
+        }
+    }
+
+    /// `path.resolve(__dirname, "x")` does not ask for the working directory.
+    fn is_anchored(&self, op: &Op<'a>, usage: Usage<'a>) -> bool {
+        match usage {
+            Usage::Call(call) if op.root.name == "node:path" && op.path.as_slice() == ["resolve"] => {
+                matches!(
+                    self.evaluate_call(call, 12),
+                    super::value::Value::Path(PathBase::Module | PathBase::Absolute, _)
+                )
+            }
+            _ => false,
         }
     }
 
@@ -313,9 +329,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// A sloppy `this` at the top is the global object.
     pub(super) fn on_this(&mut self) {
-        if self.stack.iter().any(|node| {
-            matches!(node, AstKind::Function(_) | AstKind::Class(_) | AstKind::TSTypeAnnotation(_))
-        }) {
+        if self.receivers > 0 {
             return;
         }
         if let Some(AstKind::Program(program)) = self.stack.first()

@@ -66,7 +66,8 @@ impl<'a> Walk<'_, 'a> {
             let imported = match specifier {
                 ImportDeclarationSpecifier::ImportSpecifier(specifier) => {
                     if specifier.import_kind == ImportOrExportKind::Type || !self.is_read(symbol) {
-                        self.erasures.add(specifier.span, false);
+                        let span = self.with_comma(specifier.span);
+                        self.erasures.add(span, false);
                     }
                     export_name(&specifier.imported)
                 }
@@ -99,6 +100,20 @@ impl<'a> Walk<'_, 'a> {
             self.imports[import].names = Names::Namespace(local.to_owned());
         } else {
             self.add_space(symbol, import, local.to_owned());
+        }
+    }
+
+    /// A list item with the comma that goes with it.
+    fn with_comma(&self, span: Span) -> Span {
+        let after = &self.source[span.end as usize..];
+        let before = &self.source[..span.start as usize];
+        let step = |skipped: usize| u32::try_from(skipped + 1).unwrap_or(1);
+        if after.trim_start().starts_with(',') {
+            Span::new(span.start, span.end + step(after.len() - after.trim_start().len()))
+        } else if before.trim_end().ends_with(',') {
+            Span::new(span.start - step(before.len() - before.trim_end().len()), span.end)
+        } else {
+            span
         }
     }
 

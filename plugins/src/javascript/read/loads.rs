@@ -95,6 +95,10 @@ impl<'a> Walk<'_, 'a> {
                     ("resolve", object) if self.is_require(object) => self.resolve(it, LoadMode::Cjs),
                     ("glob" | "globEager", Expression::ImportMeta(_)) => self.meta_glob(it),
                     ("context", object) if self.is_require(object) => self.context(it),
+                    ("toMatchFileSnapshot", _) => self.file_snapshot(it),
+                    ("forEach" | "map" | "flatMap" | "filter" | "some" | "every" | "find", list) => {
+                        self.bind_callback(it, list);
+                    }
                     ("getBuiltinModule", _) => {
                         if let Some(op) = self.call_root(it) {
                             self.on_root(op, 0);
@@ -106,6 +110,33 @@ impl<'a> Walk<'_, 'a> {
             _ => {}
         }
         self.on_path(it.span, None);
+    }
+
+    /// `["a", "b"].forEach((name) => require(`./${name}`))`.
+    fn bind_callback(&mut self, it: &'a CallExpression<'a>, list: &'a Expression<'a>) {
+        let Some(callback) = it.arguments.first().and_then(Argument::as_expression) else { return };
+        let parameter = match callback {
+            Expression::ArrowFunctionExpression(it) => arrow_params(it),
+            Expression::FunctionExpression(it) => function_params(it),
+            _ => return,
+        };
+        if let Some(id) = parameter.and_then(BindingPattern::get_binding_identifier)
+            && let Some(symbol) = id.symbol_id.get()
+            && self.elements(list, 4).is_some()
+            && !self.scoping.symbol_is_mutated(symbol)
+        {
+            self.known[symbol.index()].binding = super::walk::Binding::Each { list };
+        }
+    }
+
+    /// `expect(x).toMatchFileSnapshot("./a.txt")`, relative to the test file.
+    fn file_snapshot(&mut self, it: &'a CallExpression<'a>) {
+        let Some(path) = it.arguments.first().and_then(Argument::as_expression) else { return };
+        let anchored = match self.value(path) {
+            Value::Text(pieces) => Value::Path(PathBase::Module, pieces),
+            other => other,
+        };
+        self.handed_on("toMatchFileSnapshot", &anchored, it.span);
     }
 
     fn call_root(&self, it: &'a CallExpression<'a>) -> Option<super::operations::Op<'a>> {
@@ -219,7 +250,7 @@ impl<'a> Walk<'_, 'a> {
             "load" | "noCallThru" => ImportKind::Require,
             _ => return,
         };
-        if !self.is_mocker(object, name) {
+        if !self.is_mocker(object, name, 32) {
             return;
         }
         let Some(source) = it.arguments.first().and_then(Argument::as_expression) else { return };
@@ -239,8 +270,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Whether an object is the mocking interface of a runner.
-    fn is_mocker(&self, object: &'a Expression<'a>, method: &str) -> bool {
+    fn is_mocker(&self, object: &'a Expression<'a>, method: &str, steps: u32) -> bool {
         match object {
+            _ if steps == 0 => false,
             Expression::Identifier(it) => match self.symbol(it) {
                 None => matches!(it.name.as_str(), "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire"),
                 Some(symbol) => match (self.origin(symbol), it.name.as_str()) {
@@ -256,7 +288,9 @@ impl<'a> Walk<'_, 'a> {
             Expression::StaticMemberExpression(it) => it.property.name == "mock" && method == "module",
             // Chained: `vi.mock("./a").mock("./b")`.
             Expression::CallExpression(it) => match &it.callee {
-                Expression::StaticMemberExpression(callee) => self.is_mocker(&callee.object, method),
+                Expression::StaticMemberExpression(callee) => {
+                    self.is_mocker(&callee.object, method, steps - 1)
+                }
                 _ => false,
             },
             _ => false,
@@ -304,11 +338,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// A load whose result may be used in part.
     fn load(&mut self, kind: ImportKind, verb: &str, source: &'a Expression<'a>, span: Span, mode: LoadMode) {
-        let sources = self.alternatives(source);
-        let (taken, caught) = if sources.len() == 1 { self.taken() } else { (Taken::Whole, false) };
+        let values = self.values(source);
+        let (taken, caught) = if values.len() == 1 { self.taken() } else { (Taken::Whole, false) };
         let optional = caught || self.tries.last().is_some_and(|depth| *depth > 0);
-        for source in sources {
-            let value = self.value(source);
+        for value in values {
             let first = self.imports.len();
             match specifier(&value) {
                 Some(specifier) => self.take(&specifier, kind, verb, &taken, span, mode),
@@ -332,8 +365,7 @@ impl<'a> Walk<'_, 'a> {
         mode: LoadMode,
     ) {
         let optional = self.tries.last().is_some_and(|depth| *depth > 0) && kind != ImportKind::Mock;
-        for source in self.alternatives(source) {
-            let value = self.value(source);
+        for value in self.values(source) {
             let first = self.imports.len();
             match specifier(&value) {
                 Some(specifier) => {

@@ -130,6 +130,7 @@ impl<'a> Walk<'_, 'a> {
         match self.symbol(it) {
             None if it.reference_id.get().is_some() => self.global(&it.name),
             None => None,
+            Some(symbol) if self.known[symbol.index()].inert => None,
             Some(symbol) => self.lead_symbol(symbol, steps),
         }
     }
@@ -408,7 +409,9 @@ impl<'a> Walk<'_, 'a> {
             {
                 Usage::Patch
             }
-            "mocked" | "expect" | "any" | "instanceOf" | "isMockFunction" if first => Usage::Test,
+            // `fs.readFile.bind(fs)` only says what `this` is.
+            "mocked" | "isMockFunction" | "bind" | "call" | "apply" if first => Usage::Patch,
+            "expect" | "any" | "instanceOf" if first => Usage::Test,
             "defineProperty" | "defineProperties" if first => Usage::Write,
             "stubGlobal" => Usage::Test,
             _ => Usage::Escape,

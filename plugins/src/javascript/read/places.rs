@@ -62,6 +62,14 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether the node `up` levels above only builds a path that is looked at itself.
     fn is_path_part(&self, up: usize) -> bool {
+        let mut up = up;
+        // `{ cwd: __dirname }` of a call that is looked at.
+        while matches!(
+            self.ancestor(up + 1),
+            Some(AstKind::ObjectProperty(_) | AstKind::ObjectExpression(_) | AstKind::ArrayExpression(_))
+        ) {
+            up += 1;
+        }
         let Some(node) = self.ancestor(up) else { return false };
         match self.ancestor(up + 1) {
             Some(
@@ -90,15 +98,12 @@ impl<'a> Walk<'_, 'a> {
         if let Some(new) = new {
             return self.on_url(new);
         }
-        if self.is_configuration() || !self.is_handed_on() {
-            return;
-        }
         let value = match self.ancestor(0) {
             Some(AstKind::CallExpression(call)) => {
                 let builds = self
                     .operation(&call.callee)
                     .is_some_and(|op| matches!(op.root.name.as_str(), "node:path" | "node:url"));
-                if !builds {
+                if !builds || self.is_configuration() || !self.is_handed_on() {
                     return;
                 }
                 self.evaluate_call(call, 12)
@@ -112,7 +117,7 @@ impl<'a> Walk<'_, 'a> {
         self.handed_on("path", &value, span);
     }
 
-    fn handed_on(&mut self, shown: &str, value: &Value, span: Span) {
+    pub(super) fn handed_on(&mut self, shown: &str, value: &Value, span: Span) {
         match value.place() {
             Place::At(path) if is_file(&path.path) => self.pinned(shown, Pin::File(path), span),
             Place::At(path) if path.base == PathBase::Module || !path.path.is_empty() => {

@@ -463,6 +463,7 @@ mod tests {
         let process = table.global("process").unwrap();
         assert_eq!(process.find(&["env", "HOME"], Use::Read), Some((&Class::Env, 1)));
         assert_eq!(table.module("node:fs").map(|root| root.name.as_str()), Some("node:fs"));
-        assert_eq!(table.global("Math").unwrap().find(&["abs"], Use::Call), Some((&Class::Pure, 1)));
+        let pure = table.global("Math").unwrap().find(&["abs"], Use::Call);
+        assert_eq!(pure.map(|(class, _)| class), Some(&Class::Pure));
     }
 }

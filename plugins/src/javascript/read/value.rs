@@ -6,6 +6,7 @@
 
 use owed_engine::facts::{PathBase, PathExpr};
 use oxc_ast::ast::{Argument, ArrayExpressionElement, CallExpression, Expression, NewExpression};
+use oxc_semantic::SymbolId;
 use oxc_syntax::operator::BinaryOperator;
 
 use super::walk::{Binding, Walk};
@@ -209,6 +210,58 @@ impl<'a> Walk<'_, 'a> {
         self.evaluate(it, STEPS)
     }
 
+    /// The values `it` may have: those of its alternatives, and of every element when it
+    /// holds the variable of a loop over a constant list.
+    pub(super) fn values(&mut self, it: &'a Expression<'a>) -> Vec<Value> {
+        let mut values = Vec::new();
+        for it in self.alternatives(it) {
+            match self.loop_variable(it, STEPS) {
+                Some((symbol, elements)) => {
+                    for element in elements {
+                        self.chosen = Some((symbol, element));
+                        values.push(self.value(it));
+                    }
+                    self.chosen = None;
+                }
+                None => values.push(self.value(it)),
+            }
+        }
+        values
+    }
+
+    /// The first loop variable over a constant list that a text is built from.
+    fn loop_variable(
+        &self,
+        it: &'a Expression<'a>,
+        steps: u32,
+    ) -> Option<(SymbolId, Vec<&'a Expression<'a>>)> {
+        let steps = steps.checked_sub(1)?;
+        match it.get_inner_expression() {
+            Expression::Identifier(name) => match self.binding(name) {
+                Binding::Each { list } => Some((self.symbol(name)?, self.elements(list, steps)?)),
+                Binding::Init { init, keys } if keys.is_empty() => self.loop_variable(init, steps),
+                _ => None,
+            },
+            Expression::BinaryExpression(it) => {
+                self.loop_variable(&it.left, steps).or_else(|| self.loop_variable(&it.right, steps))
+            }
+            Expression::TemplateLiteral(it) => {
+                it.expressions.iter().find_map(|hole| self.loop_variable(hole, steps))
+            }
+            Expression::CallExpression(it) => it
+                .arguments
+                .iter()
+                .filter_map(Argument::as_expression)
+                .find_map(|argument| self.loop_variable(argument, steps)),
+            Expression::NewExpression(it) => it
+                .arguments
+                .first()
+                .and_then(Argument::as_expression)
+                .and_then(|a| self.loop_variable(a, steps)),
+            _ => None,
+        }
+    }
+
     /// The expressions `it` may stand for: both arms of a conditional, both sides of
     /// `||` and `??`, the elements that a loop variable runs over.
     pub(super) fn alternatives(&self, it: &'a Expression<'a>) -> Vec<&'a Expression<'a>> {
@@ -338,6 +391,10 @@ impl<'a> Walk<'_, 'a> {
         }
         match self.binding(it) {
             Binding::Init { init, keys } if keys.is_empty() => self.evaluate(init, steps),
+            Binding::Each { .. } => match self.chosen {
+                Some((symbol, element)) if self.symbol(it) == Some(symbol) => self.evaluate(element, steps),
+                _ => Value::unknown(),
+            },
             Binding::Import { name: Some("sep"), .. } => Value::text("/"),
             _ => Value::unknown(),
         }

@@ -89,6 +89,10 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) keep_types: bool,
     /// Enclosing `try` blocks with a handler, of the function being walked.
     pub(super) tries: Vec<u32>,
+    /// Enclosing functions and classes that have a `this` of their own.
+    pub(super) receivers: u32,
+    /// A loop variable and the element it holds, while all of them are tried.
+    pub(super) chosen: Option<(SymbolId, &'a Expression<'a>)>,
     /// Enclosing suites.
     pub(super) suites: Vec<Suite>,
     /// Facts.
@@ -121,6 +125,8 @@ impl<'s, 'a> Walk<'s, 'a> {
             decorated: 0,
             keep_types: false,
             tries: vec![0],
+            receivers: 0,
+            chosen: None,
             suites: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
@@ -168,7 +174,12 @@ impl<'s, 'a> Walk<'s, 'a> {
             BindingPattern::BindingIdentifier(it) => {
                 let Some(symbol) = it.symbol_id.get() else { return };
                 if constant || !self.scoping.symbol_is_mutated(symbol) {
-                    self.known[symbol.index()].binding = Binding::Init { init, keys: keys.clone() };
+                    let known = &mut self.known[symbol.index()];
+                    known.binding = Binding::Init { init, keys: keys.clone() };
+                    // A use came before the declaration and was not followed.
+                    if std::mem::take(&mut known.inert) {
+                        self.escape_alias(symbol, init.span());
+                    }
                 }
             }
             BindingPattern::ObjectPattern(it) => {
@@ -276,7 +287,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
                 }
             }
             AstKind::ForOfStatement(it) => self.bind_each(&it.left, &it.right),
-            AstKind::Function(_) | AstKind::ArrowFunctionExpression(_) => self.tries.push(0),
+            AstKind::Function(_) => {
+                self.receivers += 1;
+                self.tries.push(0);
+            }
+            AstKind::ArrowFunctionExpression(_) => self.tries.push(0),
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)
                     && parent.handler.is_some()
@@ -308,7 +323,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn leave_node(&mut self, kind: AstKind<'a>) {
         match kind {
             AstKind::CallExpression(it) => self.leave_case(it),
-            AstKind::Function(_) | AstKind::ArrowFunctionExpression(_) => {
+            AstKind::Function(_) => {
+                self.receivers -= 1;
+                self.tries.pop();
+            }
+            AstKind::ArrowFunctionExpression(_) => {
                 self.tries.pop();
             }
             AstKind::BlockStatement(it) => {

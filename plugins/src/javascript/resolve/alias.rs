@@ -1,8 +1,8 @@
 //! The aliases of a runner's configuration, as rewrites of a specifier.
 //!
 //! Regular expressions are JavaScript's own (`regress`), because jest's
-//! `moduleNameMapper` may hold look-aheads. One that cannot be compiled is taken to match
-//! everything and to lead nowhere known.
+//! `moduleNameMapper` may hold look-aheads. One that cannot be compiled may match anything:
+//! both readings are followed.
 
 use owed_engine::resolve::{Alias, AliasFind};
 
@@ -21,7 +21,9 @@ pub(super) enum Rewrite {
         replacement: String,
     },
     /// An expression that cannot be compiled: it may match anything.
-    Broken,
+    Broken {
+        replacement: String,
+    },
 }
 
 /// What one alias makes of a specifier.
@@ -31,8 +33,9 @@ pub(super) enum Rewritten {
     No,
     /// These specifiers, the likeliest first.
     To(Vec<String>),
-    /// Whether it matches is not known.
-    Unknown,
+    /// Whether it matches is not known; this is where it would lead, unless that depends
+    /// on the match.
+    Unknown(Option<String>),
 }
 
 /// Compiles `aliases`, keeping their order.
@@ -46,7 +49,7 @@ pub(super) fn compile(aliases: &[Alias]) -> Vec<Rewrite> {
                 let (pattern, flags) = source_and_flags(source);
                 match regress::Regex::with_flags(pattern, flags) {
                     Ok(find) => Rewrite::Regex { find, replacement },
-                    Err(_) => Rewrite::Broken,
+                    Err(_) => Rewrite::Broken { replacement },
                 }
             }
         }
@@ -79,7 +82,9 @@ impl Rewrite {
                 Rewritten::To(vec![replacement.clone()])
             }
             Self::Exact { .. } => Rewritten::No,
-            Self::Broken => Rewritten::Unknown,
+            Self::Broken { replacement } => {
+                Rewritten::Unknown((!replacement.contains('$')).then(|| replacement.clone()))
+            }
             Self::Regex { find, replacement } => {
                 let Some(found) = find.find(specifier) else { return Rewritten::No };
                 let group = |n: usize| match n {
@@ -154,7 +159,8 @@ mod tests {
             (regex("^(?!.*skip).*\\.svg$"), "svg", "./a.svg", to(&["svg"])),
             (regex("^(?!.*skip).*\\.svg$"), "svg", "./skip.svg", Rewritten::No),
             (regex("^(a)(b)?"), "$1$2$3$$$&", "a", to(&["a$3$a"])),
-            (regex("("), "x", "a", Rewritten::Unknown),
+            (regex("("), "x", "a", Rewritten::Unknown(Some("x".to_owned()))),
+            (regex("("), "$1", "a", Rewritten::Unknown(None)),
         ] {
             let alias = Alias { find, replacement: replacement.to_owned() };
             assert_eq!(

@@ -7,6 +7,7 @@
 use owed_engine::path;
 use owed_engine::resolve::{Resolution, Target, UnknownImport};
 
+use super::super::manifest::name_of;
 use super::package::{self, Package, below};
 use super::scope::Scope;
 use super::specifier;
@@ -53,7 +54,11 @@ impl Js<'_> {
             }
         }
         self.automatic_mocks(text, out);
-        if mapped.found || jest || first_party == Some(true) || (known && first_party.is_none()) {
+        let elsewhere = match first_party {
+            Some(found) => found || (self.link(&scope, name).is_none() && installed()),
+            None => known,
+        };
+        if mapped.found || jest || elsewhere {
             return;
         }
         if self.last_resort(&scope, text, class, out) {
@@ -132,7 +137,12 @@ impl Js<'_> {
             certain = true;
             dirs.extend(path::join(&package.dir, path));
         }
-        let members = self.workspace().named(name);
+        // `workspace:other@*` is the package `other` under this name.
+        let other = declared.and_then(|(_, range)| range.strip_prefix("workspace:")).map(name_of);
+        let members = match other {
+            Some(other) if !self.workspace().named(other).is_empty() => self.workspace().named(other),
+            _ => self.workspace().named(name),
+        };
         let own_name = scope.packages.first().is_some_and(|package| package.string("name") == Some(name));
         let from_registry = declared.is_some_and(|(_, range)| !range.starts_with("workspace:"));
         let listed = members.iter().any(|member| member.listed);
@@ -141,6 +151,9 @@ impl Js<'_> {
             if member.listed || (!listed && (!from_registry || own_name)) {
                 dirs.push(member.package.dir.clone());
             }
+        }
+        if dirs.is_empty() && own_name {
+            dirs.extend(scope.packages.first().map(|package| package.dir.clone()));
         }
         if dirs.is_empty() {
             dirs.extend(self.link(scope, name));
@@ -157,7 +170,9 @@ impl Js<'_> {
         for dir in dirs {
             let manifest = below(&dir, "package.json");
             if self.view.is_file(&manifest) {
-                found |= self.enter(&self.package(&dir), subpath, class, out);
+                found |= self.enter(&self.package(&dir), subpath, class, out)
+                    // Without any entry field Node.js takes the index, which a build may make.
+                    || (subpath.is_empty() && self.built(&below(&dir, "index.js"), false, out));
             } else {
                 found |= self.locate(&format!("{dir}{subpath}"), class, out);
             }
@@ -228,7 +243,5 @@ fn local_path(range: &str) -> Option<&str> {
 
 /// The package that `npm:other@1` stands for.
 fn npm_alias(range: &str) -> Option<&str> {
-    let rest = range.strip_prefix("npm:")?;
-    let end = rest.get(1..)?.find('@').map_or(rest.len(), |at| at + 1);
-    Some(&rest[..end])
+    range.strip_prefix("npm:").map(name_of)
 }

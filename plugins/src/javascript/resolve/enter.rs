@@ -5,6 +5,7 @@ use owed_engine::path;
 use owed_engine::resolve::{Resolution, Target};
 
 use super::package::{self, Package, below};
+use super::probe::Found;
 use super::source::{is_output, is_source};
 use super::{Class, Js};
 
@@ -20,6 +21,8 @@ enum Entry {
     Missing,
     /// There, but ignored.
     Output,
+    /// In the inventory, but other loaders go on to the directory of that name.
+    Partly,
     /// In the inventory.
     Source,
 }
@@ -52,39 +55,46 @@ impl Js<'_> {
     ) -> bool {
         let file = |target: &String| path::join(&package.dir, target.strip_prefix("./")?);
         let browser = self.options.conditions.iter().any(|c| c == "browser");
-        let variants = [(class, !browser), (class, browser), (Class::Esm, true), (Class::Cjs, true)];
-        let mut best = Entry::Missing;
+        // With `browser`, `node` holds for some loaders only.
+        let variants = [(class, !browser), (class, true), (Class::Esm, true), (Class::Cjs, true)];
+        let mut found = false;
         let mut output: Vec<String> = Vec::new();
         for (at, (class, node)) in variants.into_iter().enumerate() {
             for file in look_up(class, node).iter().filter_map(file) {
                 if at == 0 {
-                    best = best.max(self.entry(&file, class, out));
-                } else {
-                    let mut other = Resolution::default();
-                    if self.entry(&file, class, &mut other) == Entry::Source {
-                        best = Entry::Source;
-                        out.targets.extend(other.targets);
+                    match self.entry_or_directory(&file, class, out) {
+                        Entry::Source | Entry::Partly => {
+                            found = true;
+                            break;
+                        }
+                        Entry::Output | Entry::Missing => output.push(file),
                     }
+                    continue;
                 }
-                output.push(file);
-                if at == 0 && best == Entry::Source {
-                    break;
-                }
-            }
-        }
-        if best < Entry::Source {
-            for file in every.iter().filter_map(file) {
-                if is_source(&file) && self.view.in_inventory(&file) {
-                    self.hit(&file, out);
-                    best = Entry::Source;
+                let mut other = Resolution::default();
+                if self.entry_or_directory(&file, class, &mut other) >= Entry::Partly {
+                    found = true;
+                    out.targets.extend(other.targets);
+                } else {
+                    output.push(file);
                 }
             }
         }
-        if best == Entry::Source {
-            return true;
+        let sources =
+            every.iter().filter_map(file).filter(|file| is_source(file) && self.view.in_inventory(file));
+        if !output.is_empty() && !found {
+            for file in sources {
+                self.hit(&file, out);
+                found = true;
+            }
         }
-        let exists = best == Entry::Output;
-        output.iter().any(|file| self.built(file, exists, out)) || exists
+        for file in &output {
+            found |= self.laid_out(file, out);
+        }
+        found
+            || output
+                .iter()
+                .any(|file| self.built(file, self.view.is_file(file), out) || self.view.is_file(file))
     }
 
     /// Whether a condition holds.
@@ -106,7 +116,7 @@ impl Js<'_> {
             None => false,
             Some(target) if target == package.dir => self.main(package, class, out),
             Some(target) => match self.entry_or_directory(&target, class, out) {
-                Entry::Source => true,
+                Entry::Source | Entry::Partly => true,
                 // What `exports` do not lead to is not output either.
                 Entry::Missing if package.field("exports").is_some() && !is_output(&target) => false,
                 entry => self.built(&target, entry == Entry::Output, out) || entry == Entry::Output,
@@ -127,35 +137,42 @@ impl Js<'_> {
         let file = |field: &str| path::join(&package.dir, package.string(field)?.trim_start_matches('/'));
         let mut entries: Vec<String> = fields.into_iter().filter_map(file).collect();
         entries.retain(|entry| *entry != package.dir);
-        let mut best = Entry::Missing;
+        let (mut found, mut index) = (false, entries.is_empty());
+        let mut missing = Vec::new();
         for entry in &entries {
-            best = best.max(self.entry_or_directory(entry, class, out));
+            match self.entry_or_directory(entry, class, out) {
+                Entry::Source => found = true,
+                Entry::Partly => (found, index) = (true, true),
+                Entry::Output => {
+                    self.built(entry, true, out);
+                    found = true;
+                }
+                Entry::Missing => missing.push(entry.clone()),
+            }
         }
-        if best == Entry::Missing && self.probe_index(&package.dir, class, out) {
-            return true;
+        // An entry that is not there is passed over for the index.
+        if index || !missing.is_empty() {
+            found |= self.probe_index(&package.dir, class, out);
         }
-        if best == Entry::Source {
-            return true;
+        for entry in &missing {
+            found |= self.laid_out(entry, out);
         }
-        if let Some(source) = file("source").filter(|source| self.view.in_inventory(source)) {
+        if !found && let Some(source) = file("source").filter(|source| self.view.in_inventory(source)) {
             self.hit(&source, out);
             return true;
         }
-        entries.extend(["types", "typings"].into_iter().filter_map(file));
-        if entries.is_empty() && package.string("name").is_some() {
-            entries.push(below(&package.dir, "index.js"));
-        }
-        let exists = best == Entry::Output;
-        entries.iter().any(|entry| self.built(entry, exists, out)) || exists
+        missing.extend(["types", "typings"].into_iter().filter_map(file));
+        found || missing.iter().any(|entry| self.built(entry, false, out))
     }
 
     /// A file that a manifest names.
     fn entry(&self, file: &str, class: Class, out: &mut Resolution) -> Entry {
         let before = out.targets.len();
-        if !self.probe_file(file, class, out) {
-            return Entry::Missing;
+        match self.probe_file(file, class, out) {
+            Found::No => Entry::Missing,
+            Found::Partly => self.entry_kind(before, out).min(Entry::Partly),
+            Found::Yes => self.entry_kind(before, out),
         }
-        self.entry_kind(before, out)
     }
 
     fn entry_kind(&self, before: usize, out: &Resolution) -> Entry {
@@ -168,7 +185,12 @@ impl Js<'_> {
     fn entry_or_directory(&self, target: &str, class: Class, out: &mut Resolution) -> Entry {
         let before = out.targets.len();
         let mut best = self.entry(target, class, out);
-        if best > Entry::Missing || !self.view.is_dir(target) {
+        if matches!(best, Entry::Output | Entry::Source) {
+            return best;
+        }
+        if !self.view.is_dir(target) {
+            // It may come as a directory.
+            self.probe_index(target, class, out);
             return best;
         }
         let manifest = below(target, "package.json");
@@ -183,8 +205,8 @@ impl Js<'_> {
                 }
             }
         }
-        if best == Entry::Missing && self.probe_index(target, class, out) {
-            best = self.entry_kind(before, out);
+        if matches!(best, Entry::Missing | Entry::Partly) && self.probe_index(target, class, out) {
+            best = best.max(self.entry_kind(before, out));
         }
         best
     }

@@ -10,6 +10,7 @@ use owed_engine::resolve::{Resolution, Target};
 use rustc_hash::FxHashMap;
 
 use super::package::below;
+use super::probe::Found;
 use super::specifier::{self, Specifier};
 use super::{Class, Js, finish};
 
@@ -68,7 +69,7 @@ impl Js<'_> {
 
     fn stand_in(&self, place: &str, class: Class, out: &mut Resolution) {
         let before = out.absent.len();
-        if !self.probe_file(place, class, out) && !self.probe_index(place, class, out) {
+        if self.probe_file(place, class, out) == Found::No && !self.probe_index(place, class, out) {
             // Only the usual names: each is one more thing that the graph must keep.
             out.absent.truncate(before);
             out.absent.extend(self.extensions.usual().map(|extension| format!("{place}{extension}")));

@@ -41,7 +41,7 @@ use super::manifest::jsonc;
 use alias::{Rewrite, Rewritten};
 use cache::Memo;
 use package::Package;
-use probe::Extensions;
+use probe::{Extensions, Found};
 use scope::Scope;
 use specifier::Specifier;
 use tsconfig::TsConfig;
@@ -58,6 +58,7 @@ pub fn resolver<'a>(tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Res
         answers: Default::default(),
         packages: Memo::default(),
         tsconfigs: Memo::default(),
+        references: Memo::default(),
         scopes: Memo::default(),
         sources: Memo::default(),
         workspace: OnceLock::new(),
@@ -83,6 +84,8 @@ struct Js<'a> {
     answers: [Memo<Arc<Resolution>>; 3],
     packages: Memo<Arc<Package>>,
     tsconfigs: Memo<Arc<TsConfig>>,
+    /// A configuration with all it references, by its path.
+    references: Memo<Arc<Vec<Arc<TsConfig>>>>,
     scopes: Memo<Arc<Scope>>,
     /// All sources of a package, by its directory.
     sources: Memo<Arc<Vec<String>>>,
@@ -146,22 +149,26 @@ impl<'a> Js<'a> {
             {
                 rewritten = alias.apply(bare);
             }
-            let Rewritten::To(specifiers) = rewritten else { continue };
+            let (specifiers, certain) = match rewritten {
+                Rewritten::No => continue,
+                Rewritten::To(specifiers) => (specifiers, true),
+                Rewritten::Unknown(specifier) => (specifier.into_iter().collect(), false),
+            };
             for specifier in specifiers {
                 let mut attempt = Resolution::default();
-                // `/` is the project's root here, whatever the runner's own root is.
                 match specifier.strip_prefix('/') {
+                    // `/` is the project's root here, whatever the runner's own root is.
                     Some(_) => self.rooted("", &specifier, class, &mut attempt),
                     None => self.plain(dir, &specifier, class, &mut attempt),
                 };
                 let found = attempt.unknown.is_none();
                 attempt.unknown = None;
                 merge(out, attempt);
-                if found {
+                if found && certain {
                     return true;
                 }
             }
-            matched = true;
+            matched |= certain;
         }
         if matched {
             // The runner would fail here. It may also be that we read its pattern wrongly.
@@ -196,7 +203,10 @@ impl<'a> Js<'a> {
             let directory = matches!(path::basename(text), "" | "." | "..");
             let found = match node_modules_package(&target) {
                 Some(_) => self.locate(&target, class, out),
-                None if directory => self.probe_directory(&target, class, out),
+                None if directory => {
+                    self.probe_directory(&target, class, out)
+                        || (!target.is_empty() && self.probe_file(&target, class, out) != Found::No)
+                }
                 None => self.probe(&target, class, out),
             };
             if found || self.below_other_root(dir, &target, class, out) {
@@ -397,7 +407,7 @@ fn merge(out: &mut Resolution, other: Resolution) {
     out.unknown = out.unknown.take().or(other.unknown);
 }
 
-/// Every list sorted and without repetition; what is a target is not absent.
+/// Every list sorted and without repetition.
 fn finish(mut out: Resolution) -> Resolution {
     out.targets.sort_unstable();
     out.targets.dedup();

@@ -61,7 +61,19 @@ impl Package {
 
 /// `dir/name`, for a name without `.` segments.
 pub(super) fn below(dir: &str, name: &str) -> String {
-    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
+    join(dir, &[name])
+}
+
+/// `dir/` and `parts` behind each other. These names are made by the hundred thousand:
+/// one allocation each.
+pub(super) fn join(dir: &str, parts: &[&str]) -> String {
+    let mut path = String::with_capacity(dir.len() + 1 + parts.iter().map(|part| part.len()).sum::<usize>());
+    if !dir.is_empty() {
+        path.push_str(dir);
+        path.push('/');
+    }
+    parts.iter().for_each(|part| path.push_str(part));
+    path
 }
 
 /// What a map says about one key.

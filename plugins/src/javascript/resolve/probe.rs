@@ -9,7 +9,7 @@ use owed_engine::path;
 use owed_engine::resolve::Resolution;
 use owed_engine::tree::Kind;
 
-use super::package::below;
+use super::package::{below, join};
 use super::view::Dir;
 use super::{Class, Js};
 
@@ -98,47 +98,59 @@ fn substitutions(name: &str) -> Option<(&str, &'static [&'static str], &'static 
     })
 }
 
+/// Whether a file was found, and by all loaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Found {
+    No,
+    /// Some order of extensions has no hit, or only a declaration is there: that loader
+    /// goes on to the directory of the same name.
+    Partly,
+    Yes,
+}
+
 impl Js<'_> {
     /// The file or directory at `path`. Whether something was found.
     pub(super) fn probe(&self, path: &str, class: Class, out: &mut Resolution) -> bool {
         let before = out.targets.len();
-        if !path.is_empty() && self.probe_file(path, class, out) {
-            self.settle(before, out);
-            return true;
-        }
-        self.probe_directory(path, class, out)
+        let found = if path.is_empty() { Found::No } else { self.probe_file(path, class, out) };
+        self.settle(before, out);
+        found == Found::Yes || self.probe_directory(path, class, out) || found == Found::Partly
     }
 
     /// The file at `path`, by its exact name or with an extension.
-    pub(super) fn probe_file(&self, file: &str, class: Class, out: &mut Resolution) -> bool {
+    pub(super) fn probe_file(&self, file: &str, class: Class, out: &mut Resolution) -> Found {
         let (parent, base) = (path::dirname(file), path::basename(file));
         let dir = self.view.dir(parent);
         let is_file = |name: &str| dir.kind(name) == Some(Kind::File);
         let exact = dir.kind(base);
+        let mut found = Found::No;
         if exact == Some(Kind::File) {
             self.hit(file, out);
+            found = Found::Yes;
         } else if exact.is_none() {
             out.absent.push(file.to_owned());
         }
         if let Some((stem, sources, declaration)) = substitutions(base) {
-            let mut found = exact == Some(Kind::File);
             for extension in sources {
-                let name = format!("{stem}{extension}");
-                if is_file(&name) {
-                    self.hit(&below(parent, &name), out);
-                    found = true;
+                let name = join(parent, &[stem, extension]);
+                if is_file(path::basename(&name)) {
+                    self.hit(&name, out);
+                    found = Found::Yes;
                     break;
                 }
-                out.absent.push(below(parent, &name));
+                out.absent.push(name);
             }
-            let declaration = format!("{stem}{declaration}");
-            if (!found || class == Class::Types) && is_file(&declaration) {
-                self.hit(&below(parent, &declaration), out);
-                found = true;
+            let declaration = join(parent, &[stem, declaration]);
+            if (found == Found::No || class == Class::Types) && is_file(path::basename(&declaration)) {
+                self.hit(&declaration, out);
+                found = found.max(if class == Class::Types { Found::Yes } else { Found::Partly });
             }
-            return found || self.probe_extensions(parent, &dir, base, class, out);
         }
-        exact == Some(Kind::File) || self.probe_extensions(parent, &dir, base, class, out)
+        if found == Found::Yes {
+            found
+        } else {
+            found.max(self.probe_extensions(parent, &dir, base, class, out))
+        }
     }
 
     /// `parent/base` with an extension.
@@ -149,32 +161,38 @@ impl Js<'_> {
         base: &str,
         class: Class,
         out: &mut Resolution,
-    ) -> bool {
+    ) -> Found {
         let extensions = &self.extensions;
         let present = extensions.present(dir, base);
-        let (mut hits, mut passed) = (0u64, 0u64);
+        let (mut hits, mut passed, mut found) = (0u64, 0u64, Found::Yes);
         for order in extensions.orders(class) {
+            let mut hit = false;
             for at in order {
                 let bit = 1 << at;
                 if present & bit != 0 {
                     hits |= bit;
+                    hit = true;
                     break;
                 }
                 passed |= bit;
+            }
+            if !hit {
+                found = Found::Partly;
             }
         }
         if hits == 0 {
             hits =
                 extensions.declarations.iter().map(|at| 1 << at).find(|bit| present & bit != 0).unwrap_or(0);
         }
+        out.absent.reserve((passed & !hits).count_ones() as usize);
         for (at, extension) in extensions.table.iter().enumerate().take(64) {
             if hits & (1 << at) != 0 {
-                self.hit(&below(parent, &format!("{base}{extension}")), out);
+                self.hit(&join(parent, &[base, extension]), out);
             } else if passed & (1 << at) != 0 {
-                out.absent.push(below(parent, &format!("{base}{extension}")));
+                out.absent.push(join(parent, &[base, extension]));
             }
         }
-        hits != 0
+        if hits == 0 { Found::No } else { found }
     }
 
     /// The directory `dir`: what its manifest names as entry, else its index.
@@ -200,6 +218,6 @@ impl Js<'_> {
 
     /// The index file of `dir`.
     pub(super) fn probe_index(&self, dir: &str, class: Class, out: &mut Resolution) -> bool {
-        self.probe_extensions(dir, &self.view.dir(dir), "index", class, out)
+        self.probe_extensions(dir, &self.view.dir(dir), "index", class, out) != Found::No
     }
 }

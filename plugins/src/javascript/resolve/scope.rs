@@ -13,6 +13,9 @@ use super::{Class, Js};
 
 const CONFIG_NAMES: [&str; 2] = ["tsconfig.json", "jsconfig.json"];
 
+/// Projects of one solution; more are not looked at.
+const MAX_REFERENCES: usize = 4_096;
+
 /// What holds for all files of a directory.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
@@ -81,20 +84,20 @@ impl Js<'_> {
 
     /// Adds the configuration at `file` and those it references that may own `dir`.
     fn own_tsconfig(&self, file: &str, dir: &str, configs: &mut Vec<Arc<TsConfig>>) {
-        let mut queue = vec![file.to_owned()];
-        let mut at = 0;
-        while at < queue.len() && at < 64 {
-            let config = self.tsconfig(&queue[at]);
-            if at == 0 || config.may_own(dir) {
-                for reference in config.references() {
-                    if !queue.contains(reference) {
-                        queue.push(reference.clone());
-                    }
-                }
-                configs.push(config);
+        let all = self.references.get(file, || {
+            let mut queue = vec![file.to_owned()];
+            let mut all = Vec::new();
+            while let Some(file) = queue.get(all.len()).filter(|_| all.len() < MAX_REFERENCES) {
+                let config = self.tsconfig(file);
+                let new: Vec<_> =
+                    config.references().iter().filter(|other| !queue.contains(other)).cloned().collect();
+                queue.extend(new);
+                all.push(config);
             }
-            at += 1;
-        }
+            Arc::new(all)
+        });
+        let own = all.iter().enumerate().filter(|(at, config)| *at == 0 || config.may_own(dir));
+        configs.extend(own.map(|(_, config)| Arc::clone(config)));
     }
 
     /// The configuration at `file`.

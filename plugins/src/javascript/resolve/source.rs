@@ -115,13 +115,20 @@ impl Js<'_> {
     /// Whether there are any. Where only sources would be and the file is not there, it
     /// is simply missing.
     pub(super) fn built(&self, file: &str, exists: bool, out: &mut Resolution) -> bool {
-        let Some(owner) = self.owner(file) else { return false };
-        let rest = path::strip(file, owner).unwrap_or(file);
-        if self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, out)) {
+        if self.laid_out(file, out) {
             return true;
         }
+        let Some(owner) = self.owner(file) else { return false };
+        let rest = path::strip(file, owner).unwrap_or(file);
         let among_sources = path::dirname(file) != owner && !self.view.below(path::dirname(file)).is_empty();
         (exists || is_output(rest) || !among_sources) && self.whole_package(owner, out)
+    }
+
+    /// Adds the source that the layout of the package has for `file`.
+    pub(super) fn laid_out(&self, file: &str, out: &mut Resolution) -> bool {
+        let Some(owner) = self.owner(file) else { return false };
+        let rest = path::strip(file, owner).unwrap_or(file);
+        self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, out))
     }
 
     /// The directory of the package that `file` belongs to. A manifest without a name is
@@ -159,6 +166,13 @@ impl Js<'_> {
             }
             inner = deeper;
             places.extend(SOURCE_DIRS.iter().map(|dir| below(owner, &below(dir, inner))));
+        }
+        // A bundle is called like its package, and made of the index.
+        let bundle = path::basename(inner).split('.').next().unwrap_or(inner);
+        let name = self.package(owner).string("name").map(path::basename).unwrap_or_default().to_owned();
+        if inner != rest && bundle == name {
+            places
+                .extend(["src", "source", "lib", ""].iter().map(|dir| below(owner, &below(dir, "index.js"))));
         }
         // A compiler that was run from further up repeats the path to the package.
         if let Some(at) = inner.rfind("src/") {
@@ -220,6 +234,7 @@ impl Js<'_> {
             (SOURCE_EXTENSIONS.contains(&extension) || ASSET_EXTENSIONS.contains(&extension))
                 && !matches!(path::basename(rest), "package.json" | "tsconfig.json")
                 && !is_test(rest)
+                && !rest.split('/').any(|segment| segment.starts_with('.'))
                 && !is_data(rest)
                 && !inner.any(|at| self.workspace().is_package(&below(dir, at)))
         };

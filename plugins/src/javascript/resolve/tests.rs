@@ -341,7 +341,7 @@ fn links_and_local_addresses() {
         (
             "package.json",
             r#"{"name": "root", "dependencies": {"local": "file:./vendor/local", "lost": "link:../away", "ws": "workspace:*",
-                "tar": "file:vendor/t.tgz", "a": "1", "third": "1"}}"#,
+                "tar": "file:vendor/t.tgz", "renamed": "workspace:a@*", "a": "1", "third": "1"}}"#,
         ),
         ("vendor/local/package.json", r#"{"name": "other-name", "main": "m.js"}"#),
         ("vendor/local/m.js", ""),
@@ -367,6 +367,7 @@ fn links_and_local_addresses() {
             (Static, "src/x.ts", "lost", "npm:lost !unresolved"),
             (Static, "src/x.ts", "ws", "npm:ws !unresolved"),
             (Static, "src/x.ts", "tar", "vendor/t.tgz npm:tar"),
+            (Static, "src/x.ts", "renamed", "libs/a/l.js npm:renamed"),
             (Static, "src/x.ts", "linked", "libs/linked/l.js npm:linked"),
             (Static, "src/x.ts", "../node_modules/linked/l", "libs/linked/l.js"),
             (Static, "src/x.ts", "third", "npm:third"),
@@ -491,7 +492,6 @@ fn aliases_of_the_runner() {
             alias(regex("^lib/(.*)$"), "/none/$1"),
             alias(regex("^lib/(.*)$"), "/src/$1"),
             alias(AliasFind::Prefix("up".to_owned()), "../src/a"),
-            alias(regex("("), "/src/a"),
         ],
         module_paths: vec!["local/paths".to_owned()],
         module_directories: vec!["node_modules".to_owned(), "shared".to_owned()],
@@ -514,6 +514,9 @@ fn aliases_of_the_runner() {
             (Static, "web/z.ts", "@/gone", "!unresolved"),
         ],
     );
+    // An expression that cannot be compiled may match: both readings.
+    let broken = ResolveOptions { aliases: vec![alias(regex("("), "/src/a")], ..ResolveOptions::default() };
+    check(&tree, &broken, &[(Static, "web/src/z.ts", "./b", "src/a.ts web/src/b.ts")]);
 }
 
 #[test]
@@ -590,6 +593,12 @@ fn globs_and_computed() {
             (Computed, "src/a.ts", "./l/*.js", "src/l/de.ts src/l/en.ts [src/l {*.[jt]s,*.tsx}]"),
             (Computed, "src/a.ts", "./p/*", "src/p/one/index.ts [src/p {*,*.*,*/index.*,*/package.json}]"),
             (Computed, "src/a.ts", "lodash/*", "npm:lodash"),
+            (
+                Computed,
+                "src/a.ts",
+                "./l/{de,fr}",
+                "src/l/de.ts [src/l {{de,fr},{de,fr}.*,{de,fr}/index.*,{de,fr}/package.json}]",
+            ),
         ],
     );
 }
@@ -609,4 +618,99 @@ fn scripts() {
             (Dynamic, "src/a.ts", "./w", "src/w.ts"),
         ],
     );
+}
+
+#[test]
+fn nothing_panics() {
+    let tree = tree(&[
+        (
+            "package.json",
+            r##"{"name": "é", "imports": {"#": "./a", "#é*": 1, "#l": "#l"}, "exports": {"./*é*": "x"}, "main": 3}"##,
+        ),
+        (
+            "tsconfig.json",
+            r#"{"extends": ["é", "/", ""], "compilerOptions": {"paths": {"*": ["*", "/x/*", "../../*"], "é*é": [1]}, "baseUrl": "../.."}}"#,
+        ),
+        ("src/é.ts", ""),
+        ("node_modules/x/i.js", ""),
+    ]);
+    let options = ResolveOptions {
+        root: "src".to_owned(),
+        aliases: vec![
+            alias(AliasFind::Prefix(String::new()), ""),
+            alias(AliasFind::Regex(".".to_owned()), "$"),
+            alias(AliasFind::Regex("(é)|x".to_owned()), "$1$2$9$é$&"),
+            alias(AliasFind::Exact("é".to_owned()), "é"),
+        ],
+        module_paths: vec!["..".to_owned()],
+        module_directories: vec!["../é".to_owned()],
+        tsconfig: Some("gone.json".to_owned()),
+        ..ResolveOptions::default()
+    };
+    let specifiers = [
+        "",
+        ".",
+        "..",
+        "/",
+        "//",
+        "///x",
+        "./",
+        "../..",
+        "#",
+        "#é",
+        "#l",
+        "##",
+        "?",
+        "./?",
+        "./#",
+        "@",
+        "@/",
+        "@é/x",
+        "é",
+        "é/é",
+        "./é",
+        "./é?é",
+        "a\\b",
+        "%",
+        "file:",
+        "file:///%é",
+        "file://h/x",
+        "npm:",
+        "npm:@",
+        "npm:é@1",
+        "jsr:/",
+        ":",
+        "a:",
+        "1:x",
+        "node_modules",
+        "./node_modules/",
+        "../node_modules/@x",
+        "!",
+        "!!",
+        "a!b",
+        "**",
+        "./**/{",
+        "./[",
+        "./(x",
+        "./+(é|x",
+        "\0",
+        "./a/../../../..",
+        "é:x",
+        "$",
+        "~",
+        "./x/./",
+        " ",
+        "\n",
+    ];
+    let kinds = [Static, TypeOnly, Require, Mock, Script, StringRef, Glob, Computed, Dynamic];
+    for options in [ResolveOptions::default(), options] {
+        let resolver = super::resolver(&tree, &options);
+        for specifier in specifiers {
+            for kind in kinds {
+                for from in ["src/a.ts", "a.ts", "é/é/b.ts"] {
+                    resolver.resolve(from, &import(kind, specifier));
+                }
+            }
+        }
+    }
 }

@@ -33,8 +33,8 @@ pub(super) struct TsConfig {
     pub(super) root_dir: Option<String>,
     /// Configurations it references.
     references: Vec<String>,
-    /// Whether it names files outside its own directory.
-    reaches_out: bool,
+    /// The directories that hold its files.
+    roots: Vec<String>,
 }
 
 /// One entry of `paths`.
@@ -104,8 +104,13 @@ pub(super) fn load(view: &View<'_>, file: &str, find_package: &dyn Fn(&str) -> O
         config.root_dir =
             common_dir(strings(include).filter_map(|text| locate(view, own, dir, constant(text))));
     }
-    let listed = ["include", "files"].into_iter().filter_map(|key| json.get(key)).flat_map(strings);
-    config.reaches_out = listed.into_iter().any(|text| text.starts_with(".."));
+    let listed = [json.get("files"), raw.include.as_ref().map(|(_, include)| include)];
+    let from = raw.include.as_ref().map_or(own, |(dir, _)| dir);
+    let roots = listed.into_iter().flatten().flat_map(strings);
+    config.roots = roots.filter_map(|text| locate(view, own, from, constant(text))).collect();
+    if json.get("files").is_none() && raw.include.is_none() {
+        config.roots.push(own.to_owned());
+    }
     let references = json.get("references").and_then(Value::as_array).into_iter().flatten();
     config.references =
         references
@@ -129,7 +134,7 @@ impl TsConfig {
 
     /// Whether files of `dir` may belong to it.
     pub(super) fn may_own(&self, dir: &str) -> bool {
-        self.reaches_out || self.chain.first().is_some_and(|own| path::is_within(dir, path::dirname(own)))
+        self.roots.iter().any(|root| path::is_within(dir, root))
     }
 }
 

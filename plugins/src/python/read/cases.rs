@@ -12,7 +12,7 @@ use super::loads;
 use super::text::Lines;
 
 /// The tests of a module.
-pub(super) fn tests(body: &[Stmt], lines: &Lines) -> Vec<Test> {
+pub(super) fn tests(body: &[Stmt], lines: &Lines<'_>) -> Vec<Test> {
     let mut cases = Cases { lines, tests: Vec::new() };
     let skipped = body.iter().any(is_skipping_mark);
     cases.body(body, &mut Vec::new(), skipped, false, 0);
@@ -20,7 +20,7 @@ pub(super) fn tests(body: &[Stmt], lines: &Lines) -> Vec<Test> {
 }
 
 struct Cases<'w> {
-    lines: &'w Lines,
+    lines: &'w Lines<'w>,
     tests: Vec<Test>,
 }
 

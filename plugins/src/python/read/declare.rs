@@ -8,15 +8,15 @@
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{Declaration, DeclarationKind, Export};
-use ruff_python_ast::token::{TokenKind, Tokens};
-use ruff_text_size::{Ranged, TextSize};
+use ruff_python_ast::token::{Token, TokenKind};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::loads;
 use super::purity::Purity;
 use super::scope::{Bound, MODULE, Symbol};
 use super::text::Lines;
 use super::units::{self, MAIN_UNIT, MODULE_UNIT, UnitId};
-use super::walk::Walk;
+use super::walk::{Docstring, Walk};
 
 type Digest = [u8; 16];
 
@@ -34,8 +34,8 @@ pub(super) fn declarations(
     walk: &Walk<'_>,
     purity: &Purity<'_, '_>,
     text: &str,
-    tokens: &Tokens,
-    lines: &Lines,
+    tokens: &[Token],
+    lines: &Lines<'_>,
 ) -> Vec<Declaration> {
     let references = references(walk);
     let digests = Digests::of(walk, &references, text, tokens);
@@ -160,73 +160,101 @@ struct Digests {
 }
 
 impl Digests {
-    fn of(walk: &Walk<'_>, references: &[Vec<Symbol>], text: &str, tokens: &Tokens) -> Self {
+    fn of(walk: &Walk<'_>, references: &[Vec<Symbol>], text: &str, tokens: &[Token]) -> Self {
+        let mut pass = Pass {
+            bytes: text.as_bytes(),
+            tokens,
+            next: 0,
+            after_docstring: false,
+            module: Vec::new(),
+            main: Vec::new(),
+            own: Vec::new(),
+        };
         let mut digests = Self { units: vec![Digest::default(); walk.units.len()], module: None, main: None };
-        let (mut module, mut main, mut own) = (Vec::new(), Vec::new(), Vec::new());
-        let mut open: Vec<(TextSize, UnitId)> = Vec::new();
-        let mut ranges = walk.ranges.iter().peekable();
-        let mut docs = walk.docstrings.iter().filter(|d| !is_read(d.kept, walk, &text[d.range])).peekable();
-        let mut after_doc = false;
-        for token in tokens.iter() {
-            let (kind, range) = token.as_tuple();
-            if matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline) {
-                continue;
-            }
-            while docs.peek().is_some_and(|d| d.range.end() <= range.start()) {
-                docs.next();
-            }
-            if docs.peek().is_some_and(|d| d.range.start() <= range.start() && kind != TokenKind::Indent) {
-                after_doc = true;
-                continue;
-            }
-            if std::mem::take(&mut after_doc) && kind == TokenKind::Newline {
-                continue;
-            }
-            while let Some(&(end, unit)) = open.last()
-                && end <= range.start()
+        let unread = |d: &&Docstring| !(d.kept || walk.reads_docs || text[d.range].contains(">>>"));
+        let docstrings = walk.docstrings.iter().filter(unread).map(|d| (d.range, None));
+        let mut marks: Vec<(TextRange, Option<UnitId>)> =
+            walk.ranges.iter().map(|(range, unit)| (*range, Some(*unit))).chain(docstrings).collect();
+        // Outer ones first; a docstring may be all there is of a unit's first line.
+        marks.sort_by_key(|(range, unit)| (range.start(), std::cmp::Reverse(range.end()), unit.is_none()));
+        let mut open: Vec<(TextRange, Option<UnitId>)> = Vec::new();
+        let mut close = |pass: &mut Pass<'_>, (range, unit): (TextRange, Option<UnitId>)| {
+            pass.take(range.end(), unit.map(Some));
+            if let Some(unit) = unit
+                && unit > MAIN_UNIT
             {
-                open.pop();
-                if unit.0 > MAIN_UNIT.0 {
-                    digests.units[unit.0 as usize] = finish(&mut own, walk, &references[unit.0 as usize]);
-                }
+                let unit = unit.0 as usize;
+                digests.units[unit] = finish(&mut pass.own, walk, &references[unit]);
             }
-            while let Some((next, unit)) = ranges.next_if(|(next, _)| next.start() <= range.start()) {
-                open.push((next.end(), *unit));
+        };
+        for mark in marks {
+            while let Some(top) = open.pop_if(|(range, _)| range.end() <= mark.0.start()) {
+                close(&mut pass, top);
             }
-            let Some(&(_, unit)) = open.last() else { continue };
-            let buffer = match unit {
-                MODULE_UNIT => &mut module,
-                MAIN_UNIT => &mut main,
-                _ => &mut own,
-            };
-            match kind {
-                TokenKind::Newline => buffer.push(1),
-                TokenKind::Indent => buffer.push(2),
-                TokenKind::Dedent => buffer.push(3),
-                _ => {
-                    buffer.extend_from_slice(text[range].as_bytes());
-                    buffer.push(0);
-                }
-            }
+            pass.take(mark.0.start(), open.last().map_or(Some(None), |(_, unit)| unit.map(Some)));
+            open.push(mark);
         }
-        for (_, unit) in open.into_iter().rev() {
-            if unit.0 > MAIN_UNIT.0 {
-                digests.units[unit.0 as usize] = finish(&mut own, walk, &references[unit.0 as usize]);
-            }
+        while let Some(top) = open.pop() {
+            close(&mut pass, top);
         }
-        if !module.is_empty() {
-            digests.module = Some(finish(&mut module, walk, &references[MODULE_UNIT.0 as usize]));
+        if !pass.module.is_empty() {
+            digests.module = Some(finish(&mut pass.module, walk, &references[MODULE_UNIT.0 as usize]));
         }
-        if !main.is_empty() {
-            digests.main = Some(finish(&mut main, walk, &references[MAIN_UNIT.0 as usize]));
+        if !pass.main.is_empty() {
+            digests.main = Some(finish(&mut pass.main, walk, &references[MAIN_UNIT.0 as usize]));
         }
         digests
     }
 }
 
-/// Whether somebody may read a docstring.
-fn is_read(kept: bool, walk: &Walk<'_>, text: &str) -> bool {
-    kept || walk.reads_docs || text.contains(">>>")
+/// One pass over the tokens.
+struct Pass<'t> {
+    bytes: &'t [u8],
+    tokens: &'t [Token],
+    next: usize,
+    after_docstring: bool,
+    module: Vec<u8>,
+    main: Vec<u8>,
+    own: Vec<u8>,
+}
+
+impl Pass<'_> {
+    /// Adds the tokens before `end` to a unit; `Some(None)`: to none; `None`: they are a
+    /// docstring.
+    fn take(&mut self, end: TextSize, unit: Option<Option<UnitId>>) {
+        let length = self.tokens[self.next..].iter().take_while(|t| t.start() < end).count();
+        let tokens = &self.tokens[self.next..self.next + length];
+        self.next += length;
+        let buffer = match unit {
+            None => {
+                self.after_docstring |= length > 0;
+                return;
+            }
+            Some(None) => return,
+            Some(Some(MODULE_UNIT)) => &mut self.module,
+            Some(Some(MAIN_UNIT)) => &mut self.main,
+            Some(Some(_)) => &mut self.own,
+        };
+        for token in tokens {
+            let kind = token.kind();
+            if matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline) {
+                continue;
+            }
+            if self.after_docstring {
+                self.after_docstring = false;
+                if kind == TokenKind::Newline {
+                    continue;
+                }
+            }
+            // The kind says all of an operator or a keyword.
+            buffer.push(kind as u8);
+            if kind <= TokenKind::IpyEscapeCommand || kind == TokenKind::Unknown {
+                let range = token.range();
+                buffer.extend_from_slice(&self.bytes[range.start().to_usize()..range.end().to_usize()]);
+                buffer.push(0);
+            }
+        }
+    }
 }
 
 fn finish(buffer: &mut Vec<u8>, walk: &Walk<'_>, references: &[Symbol]) -> Digest {
@@ -246,7 +274,7 @@ fn finish(buffer: &mut Vec<u8>, walk: &Walk<'_>, references: &[Symbol]) -> Diges
     imported.sort_by(|a, b| a.0.cmp(b.0).then(a.1.cmp(&b.1)));
     for (local, target) in imported {
         let target = &walk.targets[target as usize];
-        buffer.push(4);
+        buffer.push(u8::MAX);
         buffer.extend_from_slice(local.as_bytes());
         buffer.push(0);
         buffer.extend_from_slice(&target.level.to_le_bytes());

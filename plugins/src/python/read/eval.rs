@@ -3,14 +3,15 @@
 //! It runs nothing and never guesses: a value that a parameter, another file or the
 //! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use owed_engine::facts::PathBase;
 use ruff_python_ast::{self as ast, Expr, Stmt};
+use rustc_hash::FxHashMap;
 
 use super::names::Names;
 use super::place::{Place, Value};
-use super::scope::{Binding, Bound, MODULE, ScopeId};
+use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
 
 /// Steps one evaluation may take.
 const BUDGET: u32 = 400;
@@ -19,16 +20,18 @@ const DEPTH: u32 = 40;
 
 /// Evaluates expressions of one file.
 pub(super) struct Eval<'w, 'a> {
-    pub(super) names: Names<'w, 'a>,
+    pub(super) names: &'w Names<'w, 'a>,
     /// The file's name, with extension.
     file: &'a str,
     budget: Cell<u32>,
     depth: Cell<u32>,
+    /// Values of names; unknown while being evaluated.
+    known: RefCell<FxHashMap<(ScopeId, Symbol), Value>>,
 }
 
 impl<'w, 'a> Eval<'w, 'a> {
-    pub(super) fn new(names: Names<'w, 'a>, file: &'a str) -> Self {
-        Self { names, file, budget: Cell::new(0), depth: Cell::new(0) }
+    pub(super) fn new(names: &'w Names<'w, 'a>, file: &'a str) -> Self {
+        Self { names, file, budget: Cell::new(0), depth: Cell::new(0), known: RefCell::default() }
     }
 
     /// The value of `expr`, read in `scope`.
@@ -169,6 +172,10 @@ impl<'w, 'a> Eval<'w, 'a> {
                 _ => Value::Unknown,
             };
         };
+        if let Some(known) = self.known.borrow().get(&(at, symbol)) {
+            return known.clone();
+        }
+        self.known.borrow_mut().insert((at, symbol), Value::Unknown);
         let mut result = None;
         for binding in names.bindings(at, symbol) {
             let value = self.binding(&binding, name, at);
@@ -177,7 +184,9 @@ impl<'w, 'a> Eval<'w, 'a> {
                 break;
             }
         }
-        result.unwrap_or(Value::Unknown)
+        let result = result.unwrap_or(Value::Unknown);
+        self.known.borrow_mut().insert((at, symbol), result.clone());
+        result
     }
 
     fn binding(&self, binding: &Binding<'a>, name: &'a ast::ExprName, at: ScopeId) -> Value {
@@ -186,7 +195,9 @@ impl<'w, 'a> Eval<'w, 'a> {
             Bound::Element(iter, position) => self.element(iter, position, binding.scope),
             Bound::Entered(value) => self.entered(value, binding.scope),
             Bound::Parameter(_) => self.parameter(name, at),
-            Bound::Import(_) => self.constant(|found| self.names.each_import(binding, found)),
+            Bound::Import(_) => {
+                self.constant(|found| self.names.name_of_import(binding).iter().for_each(|n| found(n)))
+            }
             _ => Value::Unknown,
         }
     }

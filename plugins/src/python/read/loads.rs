@@ -22,7 +22,7 @@ use super::text::Lines;
 use super::walk::{Imported, Statement, Target};
 
 /// The facts of an import statement; one for each module it names.
-pub(super) fn statement(imported: &Imported<'_>, lines: &Lines) -> Import {
+pub(super) fn statement(imported: &Imported<'_>, lines: &Lines<'_>) -> Import {
     let presence = if imported.optional { Presence::Optional } else { Presence::Required };
     let mut kind = if imported.type_only { ImportKind::TypeOnly } else { ImportKind::Static };
     let (specifier, names, range) = match imported.statement {
@@ -73,7 +73,7 @@ pub(super) fn load(
     kind: ImportKind,
     optional: bool,
     range: TextRange,
-    lines: &Lines,
+    lines: &Lines<'_>,
 ) -> Import {
     Import {
         specifier,

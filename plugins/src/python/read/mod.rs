@@ -65,7 +65,7 @@ pub fn read(file: SourceFile<'_>) -> FileFacts {
     facts
 }
 
-fn parsed(text: &str, name: &str, lines: &Lines) -> FileFacts {
+fn parsed(text: &str, name: &str, lines: &Lines<'_>) -> FileFacts {
     let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::latest_preview());
     let parsed = ruff_python_parser::parse_unchecked(text, options)
         .try_into_module()
@@ -91,7 +91,13 @@ fn parsed(text: &str, name: &str, lines: &Lines) -> FileFacts {
     deep.unwrap_or_else(|| FileFacts { damage: vec![depth_damage()], ..FileFacts::default() })
 }
 
-fn facts(parsed: &Parsed<ModModule>, text: &str, name: &str, lines: &Lines, limit: u32) -> Option<FileFacts> {
+fn facts(
+    parsed: &Parsed<ModModule>,
+    text: &str,
+    name: &str,
+    lines: &Lines<'_>,
+    limit: u32,
+) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
     let walk = walk::Walk::new(body, text.len(), stub, limit);
@@ -99,7 +105,7 @@ fn facts(parsed: &Parsed<ModModule>, text: &str, name: &str, lines: &Lines, limi
         return None;
     }
     let found = effects::judge(&walk, text, name, lines);
-    let names = names::Names { walk: &walk };
+    let names = &names::Names::new(&walk);
     let eval = eval::Eval::new(names, name);
     let purity = purity::Purity { names, eval: &eval };
     let listed = declare::listed(body);
@@ -146,11 +152,14 @@ fn depth_damage() -> Damage {
 /// About how many brackets are open at once, at most: strings and comments are counted
 /// too, and only every block's end is looked at.
 fn open_brackets(bytes: &[u8]) -> usize {
+    if bytes.len() <= MOST_BRACKETS {
+        return 0;
+    }
     let (mut open, mut most) = (0_usize, 0);
-    for block in bytes.chunks(4096) {
-        let opened = block.iter().filter(|b| matches!(b, b'(' | b'[' | b'{')).count();
-        let closed = block.iter().filter(|b| matches!(b, b')' | b']' | b'}')).count();
-        open = (open + opened).saturating_sub(closed);
+    for block in bytes.chunks(128) {
+        let opened: u8 = block.iter().map(|b| u8::from(matches!(b, b'(' | b'[' | b'{'))).sum();
+        let closed: u8 = block.iter().map(|b| u8::from(matches!(b, b')' | b']' | b'}'))).sum();
+        open = (open + usize::from(opened)).saturating_sub(closed.into());
         most = most.max(open);
     }
     most

@@ -4,29 +4,85 @@
 //! A name with several bindings stands for each of them. What is bound to a value the
 //! file does not show (a parameter, a loop variable) stands for nothing here.
 
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
 use ruff_python_ast::{self as ast, Expr};
+use rustc_hash::FxHashMap;
 
 use super::rows::TABLE;
-use super::scope::{Binding, Bound, MODULE, ScopeId, flag};
+use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
 use super::walk::{Target, Walk};
 
-/// Aliases are followed this far.
-const HOPS: u8 = 6;
+/// Names answered for within one another; longer chains of aliases are given up, and said so.
+const HOPS: u32 = 48;
+/// Steps for all names of a file; more means aliases that go round in circles.
+const BUDGET: u32 = 1 << 20;
+
+type Roots = Rc<[String]>;
 
 /// Looks names up in one walked file.
-#[derive(Clone, Copy)]
 pub(super) struct Names<'w, 'a> {
     pub(super) walk: &'w Walk<'a>,
+    /// What each name stands for, once asked; apart for reading it and reading a member.
+    roots: RefCell<FxHashMap<(ScopeId, Symbol, bool), Answer>>,
+    hops: Cell<u32>,
+    budget: Cell<u32>,
+    /// A name was asked about while it was being answered.
+    circular: Cell<bool>,
 }
 
-impl<'a> Names<'_, 'a> {
-    /// Calls `found` with each qualified name that the effect table may know.
-    pub(super) fn each(&self, expr: &'a Expr, scope: ScopeId, found: &mut dyn FnMut(&str)) {
-        let mut tail = Vec::new();
-        self.follow(expr, scope, HOPS, &mut tail, found);
+#[derive(Clone)]
+enum Answer {
+    Busy(Roots),
+    Done(Roots),
+}
+
+impl<'w, 'a> Names<'w, 'a> {
+    pub(super) fn new(walk: &'w Walk<'a>) -> Self {
+        Self {
+            walk,
+            roots: RefCell::default(),
+            hops: Cell::new(0),
+            budget: Cell::new(BUDGET),
+            circular: Cell::new(false),
+        }
     }
 
-    /// The first qualified name for which `test` holds.
+    /// Whether some name was given up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.budget.get() == 0
+    }
+
+    /// Calls `found` with each qualified name that the effect table may know.
+    pub(super) fn each(&self, expr: &'a Expr, scope: ScopeId, found: &mut dyn FnMut(&str)) {
+        let mut attributes: SmallChain<'a> = SmallChain::default();
+        let mut root = expr;
+        while let Expr::Attribute(attribute) = root {
+            attributes.push(attribute.attr.as_str());
+            root = &attribute.value;
+        }
+        let roots = self.of(root, scope, !attributes.is_empty());
+        if roots.is_empty() {
+            return;
+        }
+        if attributes.is_empty() {
+            roots.iter().for_each(|r| found(r));
+            return;
+        }
+        let mut name = String::with_capacity(48);
+        for root in roots.iter() {
+            name.clear();
+            name.push_str(root);
+            for attribute in attributes.iter().rev() {
+                name.push('.');
+                name.push_str(attribute);
+            }
+            found(&name);
+        }
+    }
+
+    /// Whether `test` holds for a qualified name of `expr`.
     pub(super) fn any(&self, expr: &'a Expr, scope: ScopeId, mut test: impl FnMut(&str) -> bool) -> bool {
         let mut hit = false;
         self.each(expr, scope, &mut |name| hit |= test(name));
@@ -38,88 +94,123 @@ impl<'a> Names<'_, 'a> {
         self.any(expr, scope, |n| n == name)
     }
 
-    fn follow(
-        &self,
-        expr: &'a Expr,
-        scope: ScopeId,
-        hops: u8,
-        tail: &mut Vec<&'a str>,
-        found: &mut dyn FnMut(&str),
-    ) {
+    /// What `expr` stands for; `member`: an attribute of it is taken.
+    fn of(&self, expr: &'a Expr, scope: ScopeId, member: bool) -> Roots {
         match expr {
-            Expr::Attribute(attribute) => {
-                tail.push(attribute.attr.as_str());
-                self.follow(&attribute.value, scope, hops, tail, found);
-                tail.pop();
+            Expr::Name(name) => self.of_name(name, scope, member),
+            Expr::Attribute(_) => {
+                let mut all = Vec::new();
+                self.each(expr, scope, &mut |name| all.push(name.to_owned()));
+                all.into()
             }
-            Expr::Name(name) => self.name(name, scope, hops, tail, found),
             // Members of an instance are those of its class.
-            Expr::Call(call) if !tail.is_empty() && is_class_like(&call.func) => {
-                self.follow(&call.func, scope, hops, tail, found);
+            Expr::Call(call) if member && is_class_like(&call.func) => self.of(&call.func, scope, true),
+            Expr::Await(inner) => self.of(&inner.value, scope, member),
+            Expr::Named(inner) => self.of(&inner.value, scope, member),
+            Expr::If(choice) => {
+                let (body, other) =
+                    (self.of(&choice.body, scope, member), self.of(&choice.orelse, scope, member));
+                either(&body, &other)
             }
-            Expr::Await(inner) => self.follow(&inner.value, scope, hops, tail, found),
-            Expr::If(choice) if hops > 0 => {
-                self.follow(&choice.body, scope, hops - 1, tail, found);
-                self.follow(&choice.orelse, scope, hops - 1, tail, found);
-            }
-            Expr::BoolOp(choice) if hops > 0 && tail.is_empty() => {
-                for value in &choice.values {
-                    self.follow(value, scope, hops - 1, tail, found);
-                }
-            }
-            _ => {}
+            Expr::BoolOp(choice) => choice
+                .values
+                .iter()
+                .map(|v| self.of(v, scope, member))
+                .reduce(|a, b| either(&a, &b))
+                .unwrap_or_else(nothing),
+            _ => nothing(),
         }
     }
 
-    fn name(
-        &self,
-        name: &'a ast::ExprName,
-        scope: ScopeId,
-        hops: u8,
-        tail: &mut Vec<&'a str>,
-        found: &mut dyn FnMut(&str),
-    ) {
+    fn of_name(&self, name: &'a ast::ExprName, scope: ScopeId, member: bool) -> Roots {
         let names = &self.walk.names;
-        let Some(symbol) = names.find(&name.id) else { return };
-        let Some(at) = names.resolve(scope, symbol) else {
-            if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) {
-                found(&joined(&[name.id.as_str()], tail));
+        let Some(symbol) = names.find(&name.id) else { return nothing() };
+        match names.resolve(scope, symbol) {
+            Some(at) => self.of_symbol(at, symbol, member),
+            None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
+                Rc::new([name.id.as_str().to_owned()])
             }
-            return;
-        };
-        if hops == 0 {
-            return;
+            None => nothing(),
         }
+    }
+
+    fn of_symbol(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
+        if !self.walk.may_matter(symbol) && self.walk.names.flags(symbol) & flag::LOCAL == 0 {
+            return nothing();
+        }
+        let key = (at, symbol, member);
+        match self.roots.borrow().get(&key) {
+            Some(Answer::Done(roots)) => return Rc::clone(roots),
+            Some(Answer::Busy(roots)) => {
+                self.circular.set(true);
+                return Rc::clone(roots);
+            }
+            None => {}
+        }
+        if self.hops.get() >= HOPS {
+            self.budget.set(0);
+            return nothing();
+        }
+        self.hops.set(self.hops.get() + 1);
+        let outer = self.circular.replace(false);
+        self.roots.borrow_mut().insert(key, Answer::Busy(nothing()));
+        let mut roots = self.all_bindings(at, symbol, member);
+        if self.circular.get() {
+            // Once more, with what is known now: `x = os`, `x = x.path`.
+            self.roots.borrow_mut().insert(key, Answer::Busy(Rc::clone(&roots)));
+            roots = self.all_bindings(at, symbol, member);
+        }
+        self.hops.set(self.hops.get() - 1);
+        if self.circular.get() && self.hops.get() > 0 {
+            // What was answered within a circle holds for the one who asked first only.
+            self.roots.borrow_mut().remove(&key);
+        } else {
+            self.circular.set(outer);
+            self.roots.borrow_mut().insert(key, Answer::Done(Rc::clone(&roots)));
+        }
+        roots
+    }
+
+    fn all_bindings(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
+        let names = &self.walk.names;
+        let mut all: Vec<String> = Vec::new();
+        let mut add = |roots: &[String]| {
+            for root in roots.iter() {
+                if !all.contains(root) {
+                    all.push(root.clone());
+                }
+            }
+        };
         for binding in names.bindings(at, symbol) {
+            let Some(budget) = self.budget.get().checked_sub(1) else { break };
+            self.budget.set(budget);
             match binding.bound {
                 Bound::Import(target) => {
-                    if let Some(target) = self.walk.targets.get(target as usize) {
-                        imported(*target, tail, found);
+                    if let Some(name) = self.walk.targets.get(target as usize).and_then(|t| imported(*t)) {
+                        add(&[name]);
                     }
                 }
-                Bound::Value(value) => self.follow(value, binding.scope, hops - 1, tail, found),
-                Bound::Entered(value) if !tail.is_empty() => {
-                    self.follow(value, binding.scope, hops - 1, tail, found);
-                }
-                Bound::Class(def, _) if !tail.is_empty() => {
+                Bound::Value(value) => add(&self.of(value, binding.scope, member)),
+                Bound::Entered(value) if member => add(&self.of(value, binding.scope, member)),
+                Bound::Class(def, _) if member => {
                     for base in def.bases() {
-                        self.follow(base, binding.scope, hops - 1, tail, found);
+                        add(&self.of(base, binding.scope, true));
                     }
                 }
                 Bound::Parameter(annotation) => {
-                    if let Some(fixture) = fixture(&name.id) {
-                        found(&joined(&[fixture], tail));
+                    if let Some(fixture) = fixture(names.name(symbol)) {
+                        add(&[fixture.to_owned()]);
                     } else if let Some(annotation) = annotation
-                        && !tail.is_empty()
+                        && member
                     {
                         // The annotation is evaluated around the function.
-                        let outer = names.scope(at).parent;
-                        self.follow(unwrapped(annotation), outer, hops - 1, tail, found);
+                        add(&self.of(unwrapped(annotation), names.scope(at).parent, true));
                     }
                 }
                 _ => {}
             }
         }
+        all.into()
     }
 
     /// The import that `expr`, a bare name, is bound to, when that is its only binding.
@@ -137,12 +228,11 @@ impl<'a> Names<'_, 'a> {
         only
     }
 
-    /// Calls `found` with the qualified name of an import binding.
-    pub(super) fn each_import(&self, binding: &Binding<'a>, found: &mut dyn FnMut(&str)) {
-        if let Bound::Import(target) = binding.bound
-            && let Some(target) = self.walk.targets.get(target as usize)
-        {
-            imported(*target, &[], found);
+    /// The qualified name of an import binding.
+    pub(super) fn name_of_import(&self, binding: &Binding<'a>) -> Option<String> {
+        match binding.bound {
+            Bound::Import(target) => self.walk.targets.get(target as usize).and_then(|t| imported(*t)),
+            _ => None,
         }
     }
 
@@ -160,9 +250,28 @@ impl<'a> Names<'_, 'a> {
     }
 }
 
-fn imported(target: Target<'_>, tail: &[&str], found: &mut dyn FnMut(&str)) {
+/// Attribute chains are short.
+type SmallChain<'a> = Vec<&'a str>;
+
+fn nothing() -> Roots {
+    thread_local! {
+        static NOTHING: Roots = Rc::new([]);
+    }
+    NOTHING.with(Rc::clone)
+}
+
+fn either(a: &Roots, b: &Roots) -> Roots {
+    if a.is_empty() {
+        return Rc::clone(b);
+    }
+    let extra = b.iter().filter(|name| !a.contains(name));
+    a.iter().chain(extra).cloned().collect()
+}
+
+/// The qualified name of an import, when the effect table knows its top-level module.
+fn imported(target: Target<'_>) -> Option<String> {
     if target.level > 0 {
-        return;
+        return None;
     }
     let module = match target.module {
         "mock" => "unittest.mock",
@@ -173,24 +282,13 @@ fn imported(target: Target<'_>, tail: &[&str], found: &mut dyn FnMut(&str)) {
         module => module,
     };
     let root = module.split('.').next().unwrap_or(module);
-    if !TABLE.knows(root) && root != "setuptools" {
-        return;
+    if !TABLE.knows(root) {
+        return None;
     }
-    match target.name {
-        Some(name) => found(&joined(&[module, name], tail)),
-        None => found(&joined(&[module], tail)),
-    }
-}
-
-fn joined(head: &[&str], tail: &[&str]) -> String {
-    let mut name = String::with_capacity(48);
-    for part in head.iter().chain(tail.iter().rev()) {
-        if !name.is_empty() {
-            name.push('.');
-        }
-        name.push_str(part);
-    }
-    name
+    Some(match target.name {
+        Some(name) => format!("{module}.{name}"),
+        None => module.to_owned(),
+    })
 }
 
 /// What the fixtures of pytest and pytest-mock stand for.

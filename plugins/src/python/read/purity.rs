@@ -19,7 +19,7 @@ const HOPS: u8 = 8;
 
 /// Judges statements of one walked file.
 pub(super) struct Purity<'w, 'a> {
-    pub(super) names: Names<'w, 'a>,
+    pub(super) names: &'w Names<'w, 'a>,
     pub(super) eval: &'w Eval<'w, 'a>,
 }
 

@@ -162,24 +162,41 @@ impl Table {
 
     /// The row of a method of `pathlib.Path`.
     pub(super) fn path_method(&self, name: &str) -> Option<&Row> {
-        // Only these letters start such a method; most calls end here.
-        if !matches!(
-            name.as_bytes().first(),
-            Some(b'r' | b'o' | b'e' | b'i' | b's' | b'l' | b'g' | b'w' | b'm' | b'u' | b't' | b'c' | b'h')
-        ) || name.len() > 12
-        {
-            return None;
-        }
         METHODS.get(name).and_then(|full| self.rows.get(full))
     }
 }
 
-/// Full names of the receiver rows, by method.
-static METHODS: LazyLock<FxHashMap<String, String>> = LazyLock::new(|| {
-    let prefix = "pathlib.Path.";
+/// The receiver rows.
+struct Methods {
+    /// First letters by length; nearly every other method's name ends here.
+    shapes: [u32; 16],
+    full: FxHashMap<String, String>,
+}
+
+impl Methods {
+    fn get(&self, name: &str) -> Option<&String> {
+        let shape = self.shapes.get(name.len())?;
+        (shape & letter(name) != 0).then(|| self.full.get(name)).flatten()
+    }
+}
+
+fn letter(name: &str) -> u32 {
+    name.bytes().next().map_or(0, |b| 1 << (b & 31))
+}
+
+static METHODS: LazyLock<Methods> = LazyLock::new(|| {
+    let mut methods = Methods { shapes: [0; 16], full: FxHashMap::default() };
     let mut names: Vec<&String> = TABLE.rows.values().filter(|r| r.receiver).map(|r| &r.operation).collect();
     names.sort();
-    names.into_iter().filter_map(|n| Some((n.strip_prefix(prefix)?.to_owned(), n.clone()))).collect()
+    for full in names {
+        if let Some(name) = full.strip_prefix("pathlib.Path.")
+            && let Some(shape) = methods.shapes.get_mut(name.len())
+        {
+            *shape |= letter(name);
+            methods.full.insert(name.to_owned(), full.clone());
+        }
+    }
+    methods
 });
 
 impl Row {

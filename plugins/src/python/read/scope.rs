@@ -82,6 +82,10 @@ pub(super) mod flag {
     pub(crate) const FIXTURE: u8 = 16;
     /// `self` or `cls`.
     pub(crate) const SELF: u8 = 32;
+    /// Bound in some scope other than the module's.
+    pub(crate) const INSIDE: u8 = 64;
+    /// Bound in the module's scope.
+    pub(crate) const OUTSIDE: u8 = 128;
 }
 
 /// All names of a file.
@@ -162,13 +166,16 @@ impl<'a> Scopes<'a> {
             Bound::Parameter(Some(_)) => flag::ALIAS,
             _ => 0,
         };
-        if let Some(&first) = self.latest.get(&(scope, symbol)) {
+        if scope != MODULE
+            && let Some(&first) = self.latest.get(&(scope, symbol))
+        {
             match self.bindings[first as usize].bound {
                 Bound::Global => scope = MODULE,
                 Bound::Nonlocal => scope = self.outer_binding(scope, symbol),
                 _ => {}
             }
         }
+        self.flags[symbol.0 as usize] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
         self.bindings.push(Binding { bound, scope, older });
@@ -199,6 +206,12 @@ impl<'a> Scopes<'a> {
     /// The scope in which `symbol`, read in `scope`, is bound; `None` for builtins and
     /// what a star import may bring.
     pub(super) fn resolve(&self, scope: ScopeId, symbol: Symbol) -> Option<ScopeId> {
+        // Most names are bound in the module's scope only, or not at all.
+        match self.flags(symbol) & (flag::INSIDE | flag::OUTSIDE) {
+            0 => return None,
+            flag::OUTSIDE => return Some(MODULE),
+            _ => {}
+        }
         let mut at = scope;
         loop {
             let here = self.scope(at);
@@ -255,7 +268,7 @@ impl<'a> Scopes<'a> {
     pub(super) fn module_symbols(&self) -> Vec<Symbol> {
         (0..super::text::offset(self.names.len()))
             .map(Symbol)
-            .filter(|&s| self.latest.contains_key(&(MODULE, s)))
+            .filter(|&s| self.flags(s) & flag::OUTSIDE != 0)
             .collect()
     }
 }

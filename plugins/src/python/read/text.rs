@@ -151,32 +151,51 @@ fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// Where lines start.
-pub(super) struct Lines {
-    starts: Vec<u32>,
+/// Finds the line of a byte. Few bytes are asked about, so that counting line ends by
+/// blocks is cheaper than listing them.
+pub(super) struct Lines<'a> {
+    bytes: &'a [u8],
+    /// Line ends before each block.
+    before: Vec<u32>,
+    /// Some lines end with a lone CR.
+    carriage: bool,
 }
 
-impl Lines {
-    pub(super) fn new(text: &str) -> Self {
-        let mut starts = Vec::with_capacity(text.len() / 32 + 1);
-        starts.push(0);
-        if text.contains('\r') {
-            let bytes = text.as_bytes();
-            for (at, &byte) in bytes.iter().enumerate() {
-                if byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
-                    starts.push(offset(at + 1));
-                }
-            }
-        } else {
-            starts.extend(text.match_indices('\n').map(|(at, _)| offset(at + 1)));
+const BLOCK: usize = 512;
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let bytes = text.as_bytes();
+        let carriage = text.contains('\r');
+        let mut before = Vec::with_capacity(bytes.len() / BLOCK + 1);
+        let mut lines = 0;
+        for (at, block) in bytes.chunks(BLOCK).enumerate() {
+            before.push(lines);
+            lines += if carriage { ends(bytes, at * BLOCK, at * BLOCK + block.len()) } else { feeds(block) };
         }
-        Self { starts }
+        Self { bytes, before, carriage }
     }
 
     /// The 1-based line of the byte at `at`.
     pub(super) fn line(&self, at: u32) -> u32 {
-        offset(self.starts.partition_point(|&start| start <= at))
+        let at = (at as usize).min(self.bytes.len());
+        let block = (at / BLOCK).min(self.before.len().saturating_sub(1));
+        let start = block * BLOCK;
+        let within = if self.carriage { ends(self.bytes, start, at) } else { feeds(&self.bytes[start..at]) };
+        self.before.get(block).copied().unwrap_or(0) + within + 1
     }
+}
+
+/// LF bytes; in a form that compilers turn into vector instructions.
+fn feeds(block: &[u8]) -> u32 {
+    block.chunks(128).map(|c| u32::from(c.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>())).sum()
+}
+
+/// Line ends of all three kinds in `bytes[start..end]`; CRLF counts at its LF.
+fn ends(bytes: &[u8], start: usize, end: usize) -> u32 {
+    let ends = (start..end)
+        .filter(|&i| bytes[i] == b'\n' || (bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n')));
+    offset(ends.count())
 }
 
 /// A byte offset; the parser holds text below 4 GiB only.

@@ -86,6 +86,8 @@ pub(super) struct Site<'a> {
     pub(super) optional: bool,
     /// Its value is sorted or counted at once.
     pub(super) orderless: bool,
+    /// The name at the root of the chain, where there is one.
+    pub(super) root: Option<Symbol>,
 }
 
 /// A docstring, and whether somebody may read it.
@@ -679,15 +681,19 @@ impl<'a> Walk<'a> {
                         self.names.bind_member(class, symbol, bound, self.scope);
                     }
                 } else if let Some(value) = value {
-                    self.site(What::Store(target, value), false);
+                    self.rooted(What::Store(target, value), false, &attribute.value);
+                    self.depth -= 1;
+                    return;
                 }
                 self.chain_base(&attribute.value);
             }
             Expr::Subscript(subscript) => {
-                if let Some(value) = value {
-                    self.site(What::Store(target, value), false);
+                match value {
+                    Some(value) => self.rooted(What::Store(target, value), false, &subscript.value),
+                    None => {
+                        self.chain_base(&subscript.value);
+                    }
                 }
-                self.chain_base(&subscript.value);
                 self.expr(&subscript.slice, false);
             }
             other => self.expr(other, false),
@@ -716,7 +722,8 @@ impl<'a> Walk<'a> {
 
     fn site(&mut self, what: What<'a>, orderless: bool) {
         let (later, optional) = (self.functions > 0, self.optional > 0);
-        self.sites.push(Site { what, scope: self.scope, unit: self.unit, later, optional, orderless });
+        let (scope, unit) = (self.scope, self.unit);
+        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None });
     }
 
     fn assigned(&mut self, value: &'a Expr) {
@@ -726,6 +733,13 @@ impl<'a> Walk<'a> {
         ) {
             self.site(What::Assigned(value), false);
         }
+    }
+
+    /// A site whose chain continues with `base`. It comes before the sites inside `base`.
+    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr) {
+        let at = self.sites.len();
+        self.site(what, orderless);
+        self.sites[at].root = self.chain_base(base);
     }
 
     /// Notes names that leave through a container, a return or an attribute.
@@ -774,6 +788,9 @@ impl<'a> Walk<'a> {
                     _ if self.names.flags(symbol) & (flag::IMPORTED | flag::BUILTIN) != 0 => {
                         self.use_symbol(symbol, None);
                         self.site(What::Chain(expr), orderless);
+                        if let Some(site) = self.sites.last_mut() {
+                            site.root = Some(symbol);
+                        }
                     }
                     _ => self.use_symbol(symbol, Some(expr)),
                 }
@@ -782,21 +799,23 @@ impl<'a> Walk<'a> {
                 if attribute.attr.as_str() == "__doc__" {
                     self.reads_docs = true;
                 }
+                let what = if self.annotation { What::Member(expr) } else { What::Chain(expr) };
                 match root_of(expr) {
                     // Members of the instance are looked up where they are used.
-                    Some(root) if matches!(root.as_str(), "self" | "cls") => {}
+                    Some(root) if matches!(root.as_str(), "self" | "cls") => {
+                        self.chain_base(&attribute.value);
+                    }
                     // Types have no effects; they may name a submodule.
-                    Some(_) if self.annotation => self.site(What::Member(expr), orderless),
-                    None if self.annotation => {}
-                    _ => self.site(What::Chain(expr), orderless),
+                    None if self.annotation => {
+                        self.chain_base(&attribute.value);
+                    }
+                    _ => self.rooted(what, orderless, &attribute.value),
                 }
-                self.chain_base(&attribute.value);
             }
             Expr::Call(call) => self.call(call, expr, orderless),
             Expr::Subscript(subscript) => {
                 if !self.annotation && root_of(&subscript.value).is_some() {
-                    self.site(What::Subscript(subscript), orderless);
-                    self.chain_base(&subscript.value);
+                    self.rooted(What::Subscript(subscript), orderless, &subscript.value);
                 } else {
                     self.expr(&subscript.value, orderless);
                 }
@@ -820,8 +839,7 @@ impl<'a> Walk<'a> {
                 self.expr(&compare.left, true);
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
-                        self.site(What::Contains(&compare.left, right), true);
-                        self.chain_base(right);
+                        self.rooted(What::Contains(&compare.left, right), true, right);
                     } else {
                         self.expr(right, true);
                     }
@@ -913,6 +931,7 @@ impl<'a> Walk<'a> {
     }
 
     fn call(&mut self, call: &'a ast::ExprCall, expr: &'a Expr, orderless: bool) {
+        let at = self.sites.len();
         self.site(What::Call(call, expr), orderless);
         let (mut hides_order, mut tests_class) = (false, false);
         let outer = self.modules;
@@ -920,6 +939,7 @@ impl<'a> Walk<'a> {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
                 self.use_symbol(symbol, None);
+                self.sites[at].root = Some(symbol);
                 match name.id.as_str() {
                     "sorted" | "set" | "frozenset" | "len" | "any" | "all" | "sum" | "max" | "min"
                     | "bool" => {
@@ -934,7 +954,7 @@ impl<'a> Walk<'a> {
                 if attribute.attr.as_str() == "autodiscover_tasks" {
                     self.modules = true;
                 }
-                self.chain_base(&attribute.value);
+                self.sites[at].root = self.chain_base(&attribute.value);
             }
             other => self.expr(other, false),
         }
@@ -953,7 +973,7 @@ impl<'a> Walk<'a> {
 
     /// The part of a chain before its last attribute: its root is used, but not as a
     /// value of its own.
-    fn chain_base(&mut self, value: &'a Expr) {
+    fn chain_base(&mut self, value: &'a Expr) -> Option<Symbol> {
         let mut at = value;
         let depth = self.depth;
         loop {
@@ -961,7 +981,8 @@ impl<'a> Walk<'a> {
                 Expr::Name(name) => {
                     let symbol = self.names.intern(&name.id);
                     self.use_symbol(symbol, None);
-                    break;
+                    self.depth = depth;
+                    return Some(symbol);
                 }
                 // Counted, because freeing the tree recurses here too.
                 Expr::Attribute(attribute) if self.descend() => at = &attribute.value,
@@ -973,6 +994,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.depth = depth;
+        None
     }
 
     fn comprehension(&mut self, generators: &'a [ast::Comprehension], parts: &[&'a Expr], orderless: bool) {

@@ -205,6 +205,13 @@ fn scripts_and_globs() {
         ),
         ("a/run.py", "g .p.o*", "a/p/__init__.py a/p/one.py [a/p:o*.py] [a/p:o*/__init__.py]"),
         ("x.py", "g django.*", "pypi:django"),
+        ("x.py", "g a.p/one.py", "a/__init__.py a/p/__init__.py a/p/one.py"),
+        ("x.py", "g a.p.one/d.json", "a/__init__.py a/p/__init__.py a/p/one.py"),
+        ("x.py", "g a/*.py", "a/__init__.py a/__main__.py a/run.py [a:*.py]"),
+        ("x.py", "g a/p", "a/__init__.py [a/p:**]"),
+        ("a/run.py", "g ./p/one.py", "a/__init__.py a/p/one.py"),
+        ("a/p/one.py", "g ../run.py", "a/__init__.py a/run.py"),
+        ("x.py", "x /project/tool.py", "tool.py"),
     ] {
         check(files, "", from, text, expected);
     }

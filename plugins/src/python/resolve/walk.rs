@@ -43,8 +43,9 @@ impl Trail {
     }
 }
 
-/// Follows `names` from `start`. With `types`, stubs beside sources count as well.
-pub(super) fn walk(index: &Index<'_>, start: &Place, names: &[&str], types: bool) -> Trail {
+/// Follows `names` from `start`. With `types`, stubs beside sources count as well;
+/// without `absent`, what was looked for and not found is not kept.
+pub(super) fn walk(index: &Index<'_>, start: &Place, names: &[&str], types: bool, absent: bool) -> Trail {
     let mut trail = Trail {
         files: Vec::new(),
         absent: Vec::new(),
@@ -67,18 +68,25 @@ pub(super) fn walk(index: &Index<'_>, start: &Place, names: &[&str], types: bool
             }
             Child::Module(forms) => {
                 module(index, &place, name, forms, types, &mut trail);
+                if !absent {
+                    trail.absent.clear();
+                }
                 trail.regular |= trail.depth == 0;
                 trail.depth += 1;
                 trail.end = End::Module;
                 return trail;
             }
             Child::Namespace(inner) => {
-                missing(index, &place, name, types, &mut trail.absent);
+                if absent {
+                    missing(index, &place, name, types, &mut trail.absent);
+                }
                 trail.end = End::Namespace(inner.clone());
                 place = inner;
             }
             Child::Nothing(forms) => {
-                missing(index, &place, name, types, &mut trail.absent);
+                if absent {
+                    missing(index, &place, name, types, &mut trail.absent);
+                }
                 trail.native = forms.any(Forms::NATIVE);
                 trail.end = End::Nothing { within: place };
                 return trail;

@@ -6,7 +6,7 @@ use owed_engine::runner::View;
 use super::locate::{Place, Starter};
 use crate::runners::config::json;
 use crate::runners::config::value::Value;
-use crate::runners::manifest::chain;
+use crate::runners::{ask, installed};
 
 const PROGRAM: &str = include_str!("../scripts/jest.mjs");
 
@@ -18,12 +18,7 @@ pub(super) fn load(view: &View<'_>, place: &Place) -> Result<Vec<Value>, String>
     if place.starter == Starter::ReactScripts {
         return Err("`react-scripts` cannot be asked for its configuration".to_owned());
     }
-    let installed = chain(&place.dir)
-        .filter_map(|d| path::join(d, "node_modules/jest/package.json"))
-        .any(|m| view.tree.is_file(&m));
-    if !installed {
-        return Err("it is not installed".to_owned());
-    }
+    installed(view.tree, &place.dir, "jest")?;
     let beside = |p: &String| path::relative(&place.dir, p);
     let request = serde_json::json!({
         "owed": "jest",
@@ -31,13 +26,7 @@ pub(super) fn load(view: &View<'_>, place: &Place) -> Result<Vec<Value>, String>
         "rootDir": place.root.as_ref().map(beside),
         "projects": place.projects,
     });
-    let output = view.loader.load("node", PROGRAM, &place.dir, &[&request.to_string()])?;
-    // Configurations print too; the answer is the last line.
-    let answer = output.lines().rev().find(|l| l.starts_with("{\"owed\":")).ok_or("it gave no answer")?;
-    let answer: serde_json::Value = serde_json::from_str(answer).map_err(|e| e.to_string())?;
-    if let Some(error) = answer.get("error").and_then(|e| e.as_str()) {
-        return Err(error.to_owned());
-    }
+    let answer = ask(view, PROGRAM, &place.dir, &request)?;
     match answer.get("projects").and_then(|p| p.as_array()) {
         Some(projects) if !projects.is_empty() => Ok(projects.iter().map(json::from_json).collect()),
         _ => Err("it found no project".to_owned()),

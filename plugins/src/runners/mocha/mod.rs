@@ -1,6 +1,25 @@
-//! mocha.
+//! mocha: its configuration files and the scripts that start it, their tests and what
+//! these share. Every start with other options is a project of its own.
 
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, View};
+mod options;
+mod starts;
+#[cfg(test)]
+mod tests;
+
+use owed_engine::path;
+use owed_engine::resolve::ResolveOptions;
+use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+
+use super::claims::{self, Framework};
+use super::config::Reader;
+use super::config::value::Value;
+use super::manifest::Packages;
+use super::shared::{Inputs, PerTest, package_of};
+use super::{below, flags, unsettled};
+use options::Options;
+use starts::Start;
+
+const PROGRAM: &str = include_str!("../scripts/mocha.mjs");
 
 /// The mocha runner.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +30,112 @@ impl Runner for Mocha {
         "mocha"
     }
 
-    fn discover(&self, _view: &View<'_>) -> Discovery {
-        Discovery::default()
+    fn discover(&self, view: &View<'_>) -> Discovery {
+        let packages = Packages::read(view.tree);
+        let mut discovery = Discovery::default();
+        for start in starts::all(view.tree, &packages) {
+            discovery.projects.push(project(view, &packages, &start));
+        }
+        discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
+        discovery
     }
 
-    fn command(&self, _project: &RunnerProject, _tests: &[&str]) -> Vec<Invocation> {
-        Vec::new()
+    fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
+        let mut argv = vec!["npx".to_owned()];
+        let words = flags::words(project.name.as_deref());
+        // A wrapper that starts mocha stands first.
+        if !words.first().is_some_and(|w| !w.starts_with('-')) {
+            argv.push("mocha".to_owned());
+        }
+        argv.extend(words);
+        argv.extend(tests.iter().map(|t| path::relative(&project.root, t)));
+        vec![Invocation { cwd: project.root.clone(), argv }]
     }
+}
+
+fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject {
+    let reader = Reader::new(view.tree, packages, &start.dir);
+    let mut value = match &start.config {
+        Some(config) => {
+            let value = reader.load(config);
+            if path::basename(config) == "package.json" { value.get("mocha") } else { value }
+        }
+        None => Value::Undefined,
+    };
+    if path::basename(start.config.as_deref().unwrap_or_default()) == "mocha.opts" {
+        value = Value::Undefined;
+    }
+    let mut options = Options::read(&reader, start, &value);
+    let mut error = None;
+    if !options.unknown.is_empty() {
+        match load(view, start) {
+            Ok(loaded) => options = Options::read(&reader, start, &loaded),
+            Err(said) => error = Some(said),
+        }
+    }
+
+    let mut shared = Inputs::default();
+    if let Some(config) = start.config.as_ref().filter(|c| path::basename(c) != "package.json") {
+        shared.config(config);
+    }
+    shared.manifests(view.tree, packages, &start.dir);
+    shared.package("mocha", SharedRole::Toolchain);
+    let mut tsconfig_paths = false;
+    for module in &options.requires {
+        tsconfig_paths |=
+            matches!(package_of(module), "tsconfig-paths" | "tsx" | "esbuild-register" | "@swc-node");
+        let role = if module.starts_with('.') { SharedRole::Setup } else { SharedRole::Toolchain };
+        shared.module(&reader, &start.dir, module, role);
+    }
+    for file in &options.files {
+        shared.module(&reader, &start.dir, &dotted(file), SharedRole::Setup);
+    }
+    for module in options.plugins.iter().filter(|m| m.starts_with('.')) {
+        shared.module(&reader, &start.dir, module, SharedRole::Plugin);
+    }
+
+    let mut per_test = PerTest::new(view.tree, packages, &start.dir);
+    let matcher = options.matcher(view.tree, &start.dir);
+    let mut tests = Vec::new();
+    for file in below(view.tree.files(), matcher.base()) {
+        let unclear = matcher.anything && claims::defines_tests((view.facts)(file));
+        if !(matcher.is_match(file) || unclear) {
+            continue;
+        }
+        if claims::belongs_elsewhere((view.facts)(file), Framework::Mocha, packages, path::dirname(file)) {
+            continue;
+        }
+        tests.push(per_test.test(file, false));
+    }
+    let unsettled = unsettled("mocha", start.config.as_deref(), &options.unknown, error.as_deref());
+    RunnerProject {
+        root: start.dir.clone(),
+        name: flags::name(&start.flags),
+        resolve: ResolveOptions {
+            root: start.dir.clone(),
+            conditions: ["node", "node-addons"].map(str::to_owned).to_vec(),
+            main_fields: vec!["main".to_owned()],
+            tsconfig_paths,
+            ..ResolveOptions::default()
+        },
+        tests,
+        shared: shared.finish(),
+        listings: Vec::new(),
+        unsettled,
+    }
+}
+
+fn dotted(file: &str) -> String {
+    if file.starts_with(['.', '/']) { file.to_owned() } else { format!("./{file}") }
+}
+
+/// The options as mocha itself reads them from its files.
+fn load(view: &View<'_>, start: &Start) -> Result<Value, String> {
+    super::installed(view.tree, &start.dir, "mocha")?;
+    let request = serde_json::json!({
+        "owed": "mocha",
+        "config": start.config.as_ref().map(|c| path::relative(&start.dir, c)),
+    });
+    let answer = super::ask(view, PROGRAM, &start.dir, &request)?;
+    answer.get("options").map(super::config::json::from_json).ok_or_else(|| "it gave no options".to_owned())
 }

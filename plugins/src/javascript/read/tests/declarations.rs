@@ -124,7 +124,7 @@ fn digests() {
         ),
     ];
     for (one, two, name) in same {
-        assert_eq!(digest(one, name), digest(two, name), "{one} | {two}");
+        assert!(digest(one, name) == digest(two, name), "{one} | {two}");
     }
     let different: &[(&str, &str, &str)] = &[
         ("function f() { return 1 }", "function f() { return 2 }", "f"),

@@ -102,6 +102,14 @@ fn calls() {
             "for (const n of ['a', 'b']) import(n)",
             &["Dynamic a * as import(\"a\")", "Dynamic b * as import(\"b\")"],
         ),
+        (
+            "for (const n of ['a', 'b']) import('./' + n)",
+            &["Dynamic ./a * as import(\"./a\")", "Dynamic ./b * as import(\"./b\")"],
+        ),
+        (
+            "['a', 'b'].forEach((n) => import(`./${n}.js`))",
+            &["Dynamic ./a.js * as import(\"./a.js\")", "Dynamic ./b.js * as import(\"./b.js\")"],
+        ),
         ("import.meta.resolve('./a')", &["Resolve ./a * as resolve(\"./a\")"]),
         ("let p = './a'; p = q; import(p)", &["Computed  * as import(\"\")"]),
     ]);

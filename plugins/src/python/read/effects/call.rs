@@ -8,7 +8,7 @@ use super::super::loads::{self, argument};
 use super::super::place::Value;
 use super::super::rows::{Class, Row, TABLE};
 use super::super::scope::flag;
-use super::super::walk::{Site, root_of};
+use super::super::walk::Site;
 use super::Judge;
 
 impl<'a> Judge<'_, 'a> {
@@ -19,8 +19,8 @@ impl<'a> Judge<'_, 'a> {
         {
             return;
         }
-        let relevant = match root_of(&call.func) {
-            Some(root) => self.walk.names.find(root).is_some_and(|s| self.walk.may_matter(s)),
+        let relevant = match site.root {
+            Some(symbol) => self.walk.may_matter(symbol),
             None => matches!(&*call.func, Expr::Attribute(_)),
         };
         if relevant {
@@ -52,9 +52,8 @@ impl<'a> Judge<'_, 'a> {
         if method == "replace" && call.arguments.len() > 1 {
             return false;
         }
-        if let Some(root) = root_of(&attribute.value)
+        if let Some(symbol) = site.root
             && !row.distinct
-            && let Some(symbol) = self.walk.names.find(root)
             && !self.walk.may_matter(symbol)
             && self.walk.names.flags(symbol) & flag::SELF == 0
         {

@@ -8,14 +8,13 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::loads;
 use super::super::rows::{Class, Row, TABLE, is_stdlib};
 use super::super::scope::flag;
-use super::super::walk::{Site, Use, What, root_of};
+use super::super::walk::{Site, Use, What};
 use super::Judge;
 
 impl<'a> Judge<'_, 'a> {
     /// A chain or a name that is read as a value.
     pub(super) fn chain(&mut self, expr: &'a Expr, site: &Site<'a>) {
-        if let Some(root) = root_of(expr)
-            && let Some(symbol) = self.walk.names.find(root)
+        if let Some(symbol) = site.root
             && self.walk.may_matter(symbol)
             && !self.consumed.contains(&expr.range())
         {
@@ -65,13 +64,13 @@ impl<'a> Judge<'_, 'a> {
             later: read.later,
             optional: false,
             orderless: false,
+            root: Some(read.symbol),
         };
         self.chain(expr, &site);
     }
 
     pub(super) fn subscript(&mut self, subscript: &'a ast::ExprSubscript, site: &Site<'a>) {
-        let Some(root) = root_of(&subscript.value) else { return };
-        if self.walk.names.find(root).is_none_or(|s| !self.walk.may_matter(s)) {
+        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;
         }
         let mut base = None;
@@ -97,6 +96,9 @@ impl<'a> Judge<'_, 'a> {
     }
 
     pub(super) fn contains(&mut self, left: &'a Expr, container: &'a Expr, site: &Site<'a>) {
+        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
+            return;
+        }
         let mut base = None;
         self.names.each(container, site.scope, &mut |name| match name {
             "os.environ" | "os.environb" => base = Some(Class::Environ),
@@ -125,8 +127,7 @@ impl<'a> Judge<'_, 'a> {
             Expr::Subscript(subscript) => (&*subscript.value, true),
             other => (other, false),
         };
-        let Some(root) = root_of(object) else { return };
-        if self.walk.names.find(root).is_none_or(|s| !self.walk.may_matter(s)) {
+        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;
         }
         let mut found: Vec<String> = Vec::new();
@@ -151,6 +152,9 @@ impl<'a> Judge<'_, 'a> {
     /// Members read from an imported module: any prefix may be a submodule that somebody
     /// else has imported.
     pub(super) fn member_chain(&mut self, expr: &'a Expr, site: &Site<'a>) {
+        if site.root.is_none_or(|s| self.walk.names.flags(s) & flag::IMPORTED == 0) {
+            return;
+        }
         if let Some(chain) = self.chain_text(expr, site) {
             self.members.push((chain, expr.range()));
         }

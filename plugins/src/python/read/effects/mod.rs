@@ -31,8 +31,8 @@ pub(super) struct Found {
 }
 
 /// Judges all sites and uses of a walk over `text`, the file named `file`.
-pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &Lines) -> Found {
-    let names = Names { walk };
+pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &Lines<'_>) -> Found {
+    let names = &Names::new(walk);
     let mut judge = Judge {
         walk,
         text,
@@ -45,9 +45,11 @@ pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &L
         claimed: FxHashSet::default(),
         chains: FxHashSet::default(),
         members: Vec::new(),
-        paths: ["__file__", "Path", "pathlib", "files", "pytestconfig", "PurePath", "os", "path"]
-            .iter()
-            .any(|n| walk.names.find(n).is_some()),
+        paths: {
+            let mentions = |name| walk.names.find(name).is_some();
+            ["__file__", "Path", "pathlib", "files", "pytestconfig", "PurePath"].into_iter().any(mentions)
+                || (mentions("os") && mentions("path"))
+        },
     };
     for site in &walk.sites {
         judge.site(site);
@@ -61,9 +63,9 @@ pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &L
 struct Judge<'w, 'a> {
     walk: &'w Walk<'a>,
     text: &'a str,
-    names: Names<'w, 'a>,
+    names: &'w Names<'w, 'a>,
     eval: Eval<'w, 'a>,
-    lines: &'w Lines,
+    lines: &'w Lines<'w>,
     found: Found,
     /// Expressions that an enclosing operation has dealt with.
     consumed: FxHashSet<TextRange>,
@@ -153,6 +155,15 @@ impl<'a> Judge<'_, 'a> {
     }
 
     fn finish(mut self) -> Found {
+        if self.names.is_exhausted() {
+            self.found.effects.push(Effect {
+                operation: "names".to_owned(),
+                class: EffectClass::Opaque(Opaque::Budget),
+                when: When::Import,
+                line: 1,
+                span: owed_engine::facts::Span::default(),
+            });
+        }
         for (text, range) in &self.walk.strings {
             if !self.claimed.contains(*text) {
                 let import = loads::load((*text).to_owned(), ImportKind::StringRef, true, *range, self.lines);
