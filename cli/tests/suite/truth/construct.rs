@@ -105,7 +105,9 @@ impl Construct {
                             }
                         }
                     }
-                    "links" => construct.base_links = body.into_iter().map(pair_of).collect::<Result<_, _>>()?,
+                    "links" => {
+                        construct.base_links = body.into_iter().map(pair_of).collect::<Result<_, _>>()?
+                    }
                     "links after" => {
                         links_after = Some(body.into_iter().map(pair_of).collect::<Result<_, _>>()?);
                     }
@@ -203,7 +205,8 @@ fn pair_of(line: &str) -> Result<(String, String), String> {
 /// The bytes of a block; `hex` blocks hold what text cannot.
 fn content(info: &str, body: &[&str]) -> Result<Vec<u8>, String> {
     if info == "hex" {
-        let digits: Vec<char> = body.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace()).collect();
+        let digits: Vec<char> =
+            body.iter().flat_map(|line| line.chars()).filter(|c| !c.is_whitespace()).collect();
         let byte = |pair: &[char]| {
             u8::from_str_radix(&pair.iter().collect::<String>(), 16).map_err(|fault| fault.to_string())
         };

@@ -159,9 +159,14 @@ impl Runner {
     pub(super) fn packages(self) -> &'static [&'static str] {
         match self {
             Self::Vitest => &["vitest", "vite"],
-            Self::Jest => {
-                &["jest", "babel-jest", "@babel/core", "@babel/preset-env", "@babel/preset-typescript"]
-            }
+            Self::Jest => &[
+                "jest",
+                "jest-environment-node",
+                "babel-jest",
+                "@babel/core",
+                "@babel/preset-env",
+                "@babel/preset-typescript",
+            ],
             Self::Mocha => &["mocha", "tsx"],
             Self::Node => &["tsx"],
             Self::Pytest | Self::Unittest => &[],
@@ -181,7 +186,7 @@ impl Runner {
 /// Runs the project, or recalls what it said when it was run.
 pub(super) fn outcome(runner: Runner, state: &State<'_>) -> Outcome {
     let mut hasher = DefaultHasher::new();
-    (install::versions(), runner, state.files, state.links, state.run).hash(&mut hasher);
+    (install::versions(), runner, runner.packages(), state.files, state.links, state.run).hash(&mut hasher);
     let results = install::home().join("results");
     let known = results.join(format!("{}-{:016x}.json", runner.folder(), hasher.finish()));
     if let Ok(text) = fs::read_to_string(&known) {
@@ -218,7 +223,8 @@ fn run(runner: Runner, state: &State<'_>) -> Outcome {
             json_report(&dir, state.run.unwrap_or(usual))
         }
         Runner::Pytest => {
-            let usual = "python -m pytest -q --tb=short -rA -p no:cacheprovider --continue-on-collection-errors";
+            let usual =
+                "python -m pytest -q --tb=short -rA -p no:cacheprovider --continue-on-collection-errors";
             summary(&dir, state.run.unwrap_or(usual))
         }
         Runner::Mocha => one_by_one(runner, &dir, state, "node node_modules/mocha/bin/mocha.js {file}"),
@@ -243,7 +249,8 @@ impl Printed {
 }
 
 fn start(dir: &Path, words: &[String]) -> Printed {
-    let program = if words[0] == "python" { install::python().to_path_buf() } else { PathBuf::from(&words[0]) };
+    let program =
+        if words[0] == "python" { install::python().to_path_buf() } else { PathBuf::from(&words[0]) };
     let mut command = Command::new(&program);
     command.args(&words[1..]).current_dir(dir).stdin(Stdio::null()).env_clear();
     for name in ["PATH", "HOME", "LANG", "TMPDIR"] {
@@ -305,7 +312,8 @@ fn summary(dir: &Path, command: &str) -> Outcome {
         let path = rest.split("::").next().unwrap().split(" - ").next().unwrap();
         *passed.entry(path.to_owned()).or_insert(true) &= good;
     }
-    let log = if passed.is_empty() || passed.values().any(|good| !good) { printed.log() } else { String::new() };
+    let log =
+        if passed.is_empty() || passed.values().any(|good| !good) { printed.log() } else { String::new() };
     Outcome { passed, log }
 }
 

@@ -35,7 +35,8 @@ pub(super) fn python() -> &'static Path {
         let python = dir.join("venv/bin/python");
         once(&dir, &["requirements.txt"], |dir| {
             tool("python3", dir, &["-m", "venv", "--clear", "venv"]);
-            let install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"];
+            let install =
+                ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"];
             tool(python.to_str().unwrap(), dir, &install);
         });
         python

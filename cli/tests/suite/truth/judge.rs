@@ -25,7 +25,11 @@ pub(super) struct Verdict {
 }
 
 /// Checks that the construct is what it claims: all pass before, some fail after.
-pub(super) fn broken(construct: &Construct, before: &Outcome, after: &Outcome) -> Result<BTreeSet<String>, String> {
+pub(super) fn broken(
+    construct: &Construct,
+    before: &Outcome,
+    after: &Outcome,
+) -> Result<BTreeSet<String>, String> {
     if before.passed.is_empty() {
         return Err(format!("the runner found no test before the change:\n{}", before.log));
     }
@@ -47,7 +51,9 @@ pub(super) fn broken(construct: &Construct, before: &Outcome, after: &Outcome) -
             return Err(format!("the bystander {path} fails, too:\n{}", after.log));
         }
     } else if construct.bystander.is_some() {
-        return Err("the runner did not find the bystander: say `no-bystander`, or where it may lie".to_owned());
+        return Err(
+            "the runner did not find the bystander: say `no-bystander`, or where it may lie".to_owned()
+        );
     }
     Ok(failed)
 }

@@ -17,8 +17,8 @@ mod judge;
 mod report;
 mod world;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use execute::Runner;
 

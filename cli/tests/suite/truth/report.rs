@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use super::construct::{self, Construct, Files};
 use super::execute::{self, Outcome, Runner, State};
-use super::judge::{self, Verdict};
 use super::in_parallel;
+use super::judge::{self, Verdict};
 
 /// Guards `precision.txt`, which all runners share.
 static PRECISION: Mutex<()> = Mutex::new(());
@@ -72,7 +72,8 @@ fn execute_all(runner: Runner, constructs: &[Construct]) -> Vec<(Outcome, Outcom
     };
     let part = |outcome: &Outcome, construct: &Construct| {
         let prefix = format!("{}/", construct.name);
-        let mine = |(path, passed): (&String, &bool)| path.starts_with(&prefix).then(|| (path.clone(), *passed));
+        let mine =
+            |(path, passed): (&String, &bool)| path.starts_with(&prefix).then(|| (path.clone(), *passed));
         let about = |line: &&str| line.contains(&prefix);
         Outcome {
             passed: outcome.passed.iter().filter_map(mine).collect(),
@@ -96,7 +97,11 @@ fn execute_all(runner: Runner, constructs: &[Construct]) -> Vec<(Outcome, Outcom
 
 fn table(runner: Runner, verdicts: &[(&Construct, Verdict)]) -> String {
     let names = |of: &dyn Fn(&Verdict) -> bool| -> Vec<&str> {
-        verdicts.iter().filter(|(_, verdict)| of(verdict)).map(|(construct, _)| construct.name.as_str()).collect()
+        verdicts
+            .iter()
+            .filter(|(_, verdict)| of(verdict))
+            .map(|(construct, _)| construct.name.as_str())
+            .collect()
     };
     let columns = [
         ("missed", names(&|v| !v.missed.is_empty())),

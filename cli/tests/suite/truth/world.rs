@@ -11,7 +11,11 @@ use super::construct::{Construct, Files};
 const IGNORED: &str = "node_modules\n__pycache__\n.venv\n";
 
 /// Writes files and links; a link whose place is taken is replaced.
-pub(super) fn write<'a>(dir: &Path, files: &Files, links: impl IntoIterator<Item = (&'a String, &'a String)>) {
+pub(super) fn write<'a>(
+    dir: &Path,
+    files: &Files,
+    links: impl IntoIterator<Item = (&'a String, &'a String)>,
+) {
     for (path, bytes) in files {
         let path = dir.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
