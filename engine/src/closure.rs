@@ -110,10 +110,6 @@ fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>
         let key = shared_key(project, suite.class, shared);
         add(graph, key, EdgeKind::Shared(shared.role));
     }
-    for listing in &suite.project.listings {
-        let key = NodeKey::Listing { listing: listing.clone(), contents: false };
-        add(graph, key, EdgeKind::Shared(crate::runner::SharedRole::Config));
-    }
     graph.add_edges(id, edges);
 }
 
@@ -365,7 +361,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                             continue;
                         };
                         let listing = Listing { dir, glob: glob.clone() };
-                        found.edges.push((NodeKey::Listing { listing, contents: true }, edge));
+                        found.edges.push((NodeKey::Listing { listing, contents: false }, edge));
                     }
                 }
             }

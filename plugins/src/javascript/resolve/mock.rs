@@ -6,8 +6,10 @@
 //! Where one may appear is said for the places both runners document.
 
 use owed_engine::path;
-use owed_engine::resolve::{Resolution, Target};
+use owed_engine::resolve::{Listing, Resolution, Target};
 use rustc_hash::FxHashMap;
+
+use crate::runners::glob::escape;
 
 use super::package::below;
 use super::probe::Found;
@@ -50,10 +52,16 @@ impl Js<'_> {
         finish(out)
     }
 
-    /// Existing mocks of a package, wherever they are.
+    /// Existing mocks of a package, wherever they are, and a watch for new ones.
     pub(super) fn automatic_mocks(&self, name: &str, out: &mut Resolution) {
         if let Some(files) = self.mocks().by_name.get(name) {
             out.targets.extend(files.iter().cloned().map(Target::File));
+        }
+        if self.options.automatic_mocks {
+            for root in &self.options.mock_roots {
+                let glob = format!("**/__mocks__/{}{{,.*,/index.*}}", escape(name));
+                out.targets.push(Target::Listing(Listing { dir: root.clone(), glob }));
+            }
         }
     }
 

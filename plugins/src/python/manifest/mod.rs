@@ -185,6 +185,7 @@ impl Meaning {
             packages: packages.into_iter().map(|name| format!("pypi:{name}")).collect(),
             any_package: self.any_package,
             broken: self.broken,
+            ecosystem: None,
         }
     }
 }

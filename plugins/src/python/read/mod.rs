@@ -47,6 +47,11 @@ pub fn reads(path: &str) -> bool {
     matches!(path::extension(path), "py" | "pyi")
 }
 
+/// Whether `bytes` declare an encoding of their own (PEP 263) that is read here.
+pub fn declares_encoding(bytes: &[u8]) -> bool {
+    text::declares_encoding(bytes)
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     let decoded = text::decode(file.bytes);
