@@ -141,8 +141,8 @@ impl<'a> Walk<'_, 'a> {
             Binding::Import { import, name } => {
                 let op = self.module(&self.imports[*import].specifier)?;
                 Some(match name {
-                    Some(name) => self.member_of(op, name),
-                    None => op,
+                    Some(name) if *name != "default" => self.member_of(op, name),
+                    _ => op,
                 })
             }
             Binding::Init { init, keys } => {
