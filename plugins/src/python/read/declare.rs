@@ -33,11 +33,12 @@ pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
 pub(super) fn declarations(
     walk: &Walk<'_>,
     purity: &Purity<'_, '_>,
+    whole: &[UnitId],
     text: &str,
     tokens: &[Token],
     lines: &Lines<'_>,
 ) -> Vec<Declaration> {
-    let references = references(walk);
+    let references = references(walk, whole);
     let digests = Digests::of(walk, &references, text, tokens);
     let mut declared: BTreeMap<&str, Declaration> = BTreeMap::new();
     let mut parts: Vec<(&str, Digest)> = Vec::new();
@@ -133,8 +134,9 @@ fn combine(declared: &mut BTreeMap<&str, Declaration>, mut parts: Vec<(&str, Dig
     }
 }
 
-/// For each unit, the module-level names it reads, sorted by symbol.
-fn references(walk: &Walk<'_>) -> Vec<Vec<Symbol>> {
+/// For each unit, the module-level names it reads, sorted by symbol; all of them for the
+/// units in `whole`.
+fn references(walk: &Walk<'_>, whole: &[UnitId]) -> Vec<Vec<Symbol>> {
     let mut references = vec![Vec::new(); walk.units.len()];
     for read in &walk.uses {
         let seen = match walk.names.resolve(read.scope, read.symbol) {
@@ -145,6 +147,9 @@ fn references(walk: &Walk<'_>) -> Vec<Vec<Symbol>> {
         if seen {
             references[read.unit.0 as usize].push(read.symbol);
         }
+    }
+    for unit in whole {
+        references[unit.0 as usize].extend(walk.names.module_symbols());
     }
     for list in &mut references {
         list.sort_unstable();

@@ -136,7 +136,7 @@ fn facts(
     Some(FileFacts {
         imports,
         exports: declare::exports(&walk, &submodules),
-        declarations: declare::declarations(&walk, &purity, text, parsed.tokens(), lines),
+        declarations: declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines),
         effects,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),

@@ -87,6 +87,8 @@ pub(super) struct Row {
     pub(super) given: Option<u8>,
     pub(super) given_pin: Option<String>,
     #[serde(default)]
+    pub(super) called: bool,
+    #[serde(default)]
     pub(super) arguments: Arguments,
 }
 
@@ -158,6 +160,23 @@ impl Table {
             end = dot;
         }
         None
+    }
+
+    /// The worst that a member of a module may do, when any member may be meant.
+    pub(super) fn worst(&self, module: &str) -> Option<Opaque> {
+        let mut reasons: Vec<Opaque> = self
+            .rows
+            .values()
+            .filter(|r| {
+                r.operation.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+            .filter_map(|r| match r.class {
+                Class::Reads | Class::Resource => Some(Opaque::ComputedLoad),
+                _ => r.reason,
+            })
+            .collect();
+        reasons.sort_by_key(|r| (!r.is_input_opaque(), *r));
+        reasons.first().copied()
     }
 
     /// The row of a method of `pathlib.Path`.

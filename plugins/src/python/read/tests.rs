@@ -159,7 +159,8 @@ fn dynamic_imports() {
         ("def f(n): importlib.import_module('pkg.%s.x' % n)", &["computed pkg.*"]),
         ("def f(n): importlib.import_module(f'{__package__}.{n}')", &["computed .*"]),
         ("def f(n): importlib.import_module(f'.{n}', package=__name__)", &["computed .*"]),
-        ("def f(n): importlib.import_module(n)", &["computed "]),
+        ("def f(n): importlib.import_module(n)", &[]),
+        ("import a.b\ndef f(n): getattr(a, n)", &["star? a", "computed? a.*"]),
         ("__import__('a.b')", &["dynamic a.b"]),
         ("try:\n    importlib.import_module('a')\nexcept ImportError: pass", &["dynamic? a"]),
         ("from importlib import util\nutil.find_spec('a.b')", &["resolve? a.b"]),
@@ -168,7 +169,7 @@ fn dynamic_imports() {
             &["string pkg.sub", "glob pkg.sub.*"],
         ),
         ("import pkgutil\npkgutil.walk_packages(__path__)", &["glob .**"]),
-        ("import pkgutil\npkgutil.iter_modules(x)", &["computed "]),
+        ("import pkgutil\npkgutil.iter_modules(x)", &[]),
     ];
     for (source, expected) in cases {
         let expected: Vec<&&str> = expected.iter().filter(|l| !l.starts_with("string")).collect();
@@ -417,7 +418,13 @@ fn time_and_chance_by_scope() {
         ("import socket\nsocket.create_connection(a)", &["network"]),
         ("import pickle\npickle.loads(pickle.dumps(x))\npickle.loads(y)", &["eval"]),
         ("import ctypes\nctypes.CDLL('x')", &["native"]),
-        ("import json\ngetattr(json, n)", &["eval"]),
+        (
+            "import json, os, random\ngetattr(json, n)\ngetattr(random, n)\ngetattr(os, n)",
+            &["random", "subprocess"],
+        ),
+        ("from cfg import settings\ngetattr(settings, n)", &[]),
+        ("import importlib\ndef f(n): importlib.import_module(n)", &["computed-load in f"]),
+        ("import types, socket\nX = (types.FunctionType, socket.herror, socket.SocketError)", &["network"]),
         ("import os\ngetattr(os, 'getcwd')", &["pin cwd"]),
         ("import time\ntime.time = f", &["mutate-global"]),
         // Same spelling, other things.
@@ -576,6 +583,10 @@ def __getattr__(name): pass
             "w ",
         ]
     );
+    let all = facts_of("m.py", "import a\nX = 1\ndef f(n): return globals()[n]\ndef g(globals): globals()");
+    let references =
+        |name: &str| all.declarations.iter().find(|d| d.name == name).unwrap().references.join(",");
+    assert_eq!((references("f"), references("g")), ("X,a,g".to_owned(), String::new()));
     let exports: Vec<&str> = facts.exports.iter().map(|e| e.name.as_str()).collect();
     assert!(
         ["os", "helper", "LIMIT", "f", "i", "k", "STATE"].iter().all(|n| exports.contains(n)),

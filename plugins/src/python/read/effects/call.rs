@@ -160,6 +160,20 @@ impl<'a> Judge<'_, 'a> {
                 self.load(specifier, kind, range, site);
             }
             "getattr" | "hasattr" | "builtins.getattr" => self.getattr(call, site),
+            "globals" | "builtins.globals" => self.found.whole.push(site.unit),
+            "vars" | "locals" | "dir" if call.arguments.is_empty() => {
+                // Inside a function these are its own names.
+                if !site.later {
+                    self.found.whole.push(site.unit);
+                }
+            }
+            "vars" | "dir" => {
+                if let Some(target) = first.and_then(|f| self.names.import_of(f, site.scope))
+                    && target.name.is_none()
+                {
+                    self.load(loads::dotted(target), ImportKind::Star, range, site);
+                }
+            }
             "unittest.mock.patch" | "unittest.mock.patch.multiple" | "unittest.mock.seal" => {
                 self.patch(argument(call, 0, "target"), name, range, site);
             }

@@ -81,7 +81,7 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn sys_module(&mut self, key: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
         match key.map(|k| self.eval.value(k, site.scope)) {
             // `sys.modules[__name__]` is this module.
-            Some(Value::Text { exact: true, package: true, .. }) => {}
+            Some(Value::Text { exact: true, package: true, .. }) => self.found.whole.push(site.unit),
             Some(Value::Text { text, exact: true, package: false }) => {
                 self.claimed.insert(text.clone());
                 self.load(text, ImportKind::StringRef, range, site);
