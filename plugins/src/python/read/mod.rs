@@ -10,6 +10,7 @@
 
 mod cases;
 mod declare;
+mod digest;
 mod effects;
 mod eval;
 mod loads;
