@@ -48,6 +48,11 @@ pub fn reads(path: &str) -> bool {
     matches!(path::extension(path), "py" | "pyi")
 }
 
+/// What a person can do about an effect with this operation, in one line.
+pub fn fix(operation: &str) -> Option<&'static str> {
+    rows::TABLE.fix(operation)
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     let decoded = text::decode(file.bytes);

@@ -64,9 +64,7 @@ pub(super) struct Row {
     pub(super) class: Class,
     pub(super) reason: Option<Opaque>,
     pub(super) pin: Option<String>,
-    /// Shown with the effect by whoever renders it.
     #[serde(default)]
-    #[expect(dead_code, reason = "data for the answer, which reads the table by itself")]
     fix: String,
     #[serde(default)]
     pub(super) path: u8,
@@ -124,6 +122,12 @@ impl Table {
             }
         }
         Ok(table)
+    }
+
+    /// What to do about an operation, in one line.
+    pub(super) fn fix(&self, operation: &str) -> Option<&str> {
+        let row = self.row(operation)?;
+        (!row.fix.is_empty()).then_some(row.fix.as_str())
     }
 
     /// Whether any row can match a name that starts with the segment `root`.

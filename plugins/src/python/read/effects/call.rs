@@ -184,6 +184,9 @@ impl<'a> Judge<'_, 'a> {
             _ if name.starts_with("unittest.mock.") => {}
             _ if name.starts_with("pytest.MonkeyPatch.") => self.monkeypatch(name, call, site),
             _ if name.starts_with("pytest.Pytester.") => self.pytester(name, call, site),
+            "os.chdir" | "os.fchdir" | "contextlib.chdir" => {
+                self.chdir(argument(call, 0, "path"), range, site)
+            }
             "os.getenv" | "os.getenvb" => self.env(name, argument(call, 0, "key"), range, site),
             _ if name.starts_with("os.environ") => self.environ_method(name, call, site),
             _ if name.starts_with("sys.path.") => self.sys_path(name, call, site),

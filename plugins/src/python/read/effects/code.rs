@@ -183,14 +183,7 @@ impl<'a> Judge<'_, 'a> {
             },
             "setitem" | "delitem" => self.consume_object(first, site),
             "syspath_prepend" => self.search_path(first, "sys.path", range, site),
-            "chdir" => {
-                if let Some(path) = first {
-                    self.consumed.insert(path.range());
-                    if self.eval.value(path, site.scope) != Value::Tmp {
-                        self.opaque("os.chdir", Opaque::Cwd, range, site);
-                    }
-                }
-            }
+            "chdir" => self.chdir(first, range, site),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! The process around the program: environment, search path, loaded modules, children.
 
-use owed_engine::facts::{EffectClass, ImportKind, Opaque, Pin};
+use owed_engine::facts::{EffectClass, ImportKind, Opaque, PathBase, Pin};
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -67,6 +67,29 @@ impl<'a> Judge<'_, 'a> {
             Value::Tmp => self.opaque(name, Opaque::Tmp, range, site),
             _ => self.opaque(name, Opaque::Loader, range, site),
         }
+    }
+
+    /// Another working directory: relative paths read from now on are below it.
+    pub(super) fn chdir(&mut self, path: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
+        let value = path.map_or(Value::Unknown, |p| {
+            self.consumed.insert(p.range());
+            self.eval.value(p, site.scope).into_path()
+        });
+        match value {
+            Value::Tmp => return,
+            Value::Place(place) => {
+                if let Some(path) = path {
+                    self.cover(path.range());
+                }
+                // Going back to where the program started changes nothing.
+                if place.exact && place.base == PathBase::Cwd && place.path.is_empty() {
+                    return;
+                }
+                self.effect("os.chdir", EffectClass::Bounded(place.expr()), range, site);
+            }
+            _ => self.opaque("os.chdir", Opaque::ComputedLoad, range, site),
+        }
+        self.opaque("os.chdir", Opaque::Cwd, range, site);
     }
 
     pub(super) fn sys_modules_method(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {

@@ -125,9 +125,9 @@ impl<'a> Judge<'_, 'a> {
             MAIN_UNIT => When::Call(super::units::MAIN.to_owned()),
             MODULE_UNIT => When::Import,
             _ if !later => When::Import,
-            UnitId(id) => match self.walk.units[id as usize].names.first() {
-                Some(&name) => When::Call(self.walk.names.name(name).to_owned()),
-                None => When::Import,
+            UnitId(id) => match *self.walk.units[id as usize].names {
+                [name] => When::Call(self.walk.names.name(name).to_owned()),
+                _ => When::Import,
             },
         }
     }

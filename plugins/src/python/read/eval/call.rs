@@ -169,7 +169,7 @@ impl<'a> Eval<'_, 'a> {
                                 place.name().rsplit_once('.').map_or(place.name(), |(s, _)| s).to_owned();
                             Value::Place(place.parent().below(&format!("{stem}{text}"), true))
                         }
-                        _ => Value::Place(Place { exact: false, ..place.parent() }),
+                        _ => Value::Place(place.parent().inside()),
                     }
                 }
                 other => other,

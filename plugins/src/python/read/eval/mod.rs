@@ -11,8 +11,10 @@ use owed_engine::facts::PathBase;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use rustc_hash::FxHashMap;
 
+use super::loads;
 use super::names::Names;
 use super::place::{Place, Value};
+use super::rows::is_stdlib;
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
 
 /// Steps one evaluation may take.
@@ -102,8 +104,9 @@ impl<'w, 'a> Eval<'w, 'a> {
                     _ => Value::Unknown,
                 },
                 (Value::Tmp, _) => Value::Tmp,
+                (package @ Value::Package { .. }, _) => package,
                 (Value::Text { text, package: false, .. }, _) if text.is_empty() => Value::some_text(),
-                (Value::Entries(place), _) => Value::Place(Place { exact: false, ..place }),
+                (Value::Entries(place), _) => Value::Place(place.inside()),
                 _ => Value::Unknown,
             },
             Expr::If(e) => self.eval(&e.body, scope).or(self.eval(&e.orelse, scope)),
@@ -128,7 +131,7 @@ impl<'w, 'a> Eval<'w, 'a> {
     fn element_of(&self, element: &'a Expr, scope: ScopeId) -> Value {
         // The element's own scope is not at hand; only what needs none is followed.
         match self.eval(element, scope) {
-            Value::Place(place) => Value::Entries(Place { exact: false, ..place }),
+            Value::Place(place) => Value::Entries(place.inside()),
             _ => Value::Unknown,
         }
     }
@@ -218,17 +221,22 @@ impl<'w, 'a> Eval<'w, 'a> {
         value
     }
 
+    /// Whether fixtures that describe the requesting test describe this file.
+    fn is_test_file(&self) -> bool {
+        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
+        stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests"
+    }
+
     fn parameter(&self, name: &'a ast::ExprName, at: ScopeId) -> Value {
         let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        let in_test_file = stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests";
         match name.id.as_str() {
             "tmp_path" | "tmpdir" | "tmp_path_factory" | "tmpdir_factory" | "testdir" | "pytester" => {
                 Value::Tmp
             }
-            "datadir" | "original_datadir" | "lazy_datadir" if in_test_file => {
+            "datadir" | "original_datadir" | "lazy_datadir" if self.is_test_file() => {
                 Value::Place(Place::new(PathBase::Module, stem))
             }
-            "shared_datadir" | "lazy_shared_datadir" if in_test_file => {
+            "shared_datadir" | "lazy_shared_datadir" if self.is_test_file() => {
                 Value::Place(Place::new(PathBase::Module, "data"))
             }
             _ => {
@@ -260,17 +268,35 @@ impl<'w, 'a> Eval<'w, 'a> {
                     if matches!(attr, "path" | "fspath")
                         && self.names.is_parameter(&attribute.value, scope) =>
                 {
-                    let test = self.file.starts_with("test_") || self.file.ends_with("_test.py");
-                    return if test { Value::Place(self.own_file()) } else { Value::Unknown };
+                    return if self.is_test_file() { Value::Place(self.own_file()) } else { Value::Unknown };
                 }
                 "pytestconfig" if matches!(attr, "rootpath" | "rootdir") => {
                     return Value::Place(Place::new(PathBase::Cwd, ""));
                 }
                 _ => {}
             }
+            // The file of an imported module lies in the directory of that module.
+            if matches!(attr, "__file__" | "__path__")
+                && let Some(target) = self.names.import_of(&attribute.value, scope)
+                && !(target.level == 0 && is_stdlib(target.module))
+            {
+                let path = if attr == "__file__" { attr.to_owned() } else { String::new() };
+                return Value::Package { name: loads::dotted(target), path, exact: true };
+            }
+        }
+        if matches!(attr, "rootpath" | "rootdir" | "path" | "fspath")
+            && let Expr::Attribute(inner) = &*attribute.value
+            && matches!(&*inner.value, Expr::Name(n) if n.id.as_str() == "request")
+            && self.names.is_parameter(&inner.value, scope)
+        {
+            return match (inner.attr.as_str(), attr) {
+                ("config", "rootpath" | "rootdir") => Value::Place(Place::new(PathBase::Cwd, "")),
+                ("node", "path" | "fspath") if self.is_test_file() => Value::Place(self.own_file()),
+                _ => Value::Unknown,
+            };
         }
         match attr {
-            "parent" | "dirpath" => return self.eval(&attribute.value, scope).parent(),
+            "parent" | "dirpath" | "dirname" => return self.eval(&attribute.value, scope).parent(),
             "parents" => {
                 return match self.eval(&attribute.value, scope).into_path() {
                     Value::Place(place) => Value::Parents(place),
@@ -382,7 +408,7 @@ impl<'w, 'a> Eval<'w, 'a> {
                         None => Value::Unknown,
                     };
                     return match (position, top.into_path()) {
-                        (Some(0), Value::Place(place)) => Value::Place(Place { exact: false, ..place }),
+                        (Some(0), Value::Place(place)) => Value::Place(place.inside()),
                         (Some(0), Value::Tmp) => Value::Tmp,
                         (Some(1 | 2), _) => Value::some_text(),
                         _ => Value::Unknown,
@@ -392,7 +418,7 @@ impl<'w, 'a> Eval<'w, 'a> {
             _ => {}
         }
         match (self.eval(iter, scope), position) {
-            (Value::Entries(place), None) => Value::Place(Place { exact: false, ..place }),
+            (Value::Entries(place), None) => Value::Place(place.inside()),
             (Value::Tmp, None) => Value::Tmp,
             (Value::Text { .. }, None) => Value::some_text(),
             _ => Value::Unknown,

@@ -45,6 +45,14 @@ fn files_by_literal_paths() {
         ("X = {'DIRS': [HERE / 'templates']}", &["below here:templates"]),
         ("import json\nwith open(HERE / 'a.json') as f:\n    json.load(f)", &["file here:a.json"]),
         ("(HERE / 'x').exists()", &["file here:x"]),
+        // A base class elsewhere may read what a subclass sets.
+        ("from base import Case\nclass T(Case):\n    data = HERE / 'd'", &["below here:d"]),
+        ("def t(monkeypatch): monkeypatch.chdir(HERE / 'd')", &["below here:d in t", "cwd in t"]),
+        ("import os\ndef t(p): os.chdir(p)", &["computed-load in t", "cwd in t"]),
+        ("def t(monkeypatch, tmp_path): monkeypatch.chdir(tmp_path)", &[]),
+        ("def t(request): return open(request.path.parent / 'x.txt')", &["file here:x.txt in t"]),
+        ("def t(request): return open(request.config.rootpath / 'x.txt')", &["file cwd:x.txt in t"]),
+        ("A, B = lambda p: open(p), 1", &["computed-load"]),
         ("(HERE / 'x').write_text('')", &["fs-meta"]),
     ];
     for (source, expected) in cases {
@@ -108,6 +116,10 @@ fn package_resources() {
     assert_eq!(
         rest(&format!("{files}files('p.q').joinpath('a.json').read_text()")),
         ["glob p.q/a.json", "string p.q", "string a.json"]
+    );
+    assert_eq!(
+        rest("import p.q as m\nfrom pathlib import Path\n(Path(m.__file__).parent / 'd').read_text()"),
+        ["glob p.q/d"]
     );
     assert_eq!(rest(&format!("{files}read_text('p.q', 'a.txt')")), ["glob p.q/a.txt"]);
     assert_eq!(

@@ -155,6 +155,10 @@ fn strings_and_mocks() {
     imports("INSTALLED_APPS = ['app', 'x.y']\nOTHER = ['app2']", &["string app", "string x.y"]);
     imports("pytest_plugins = 'plug'", &["string plug"]);
     imports(
+        "load('data/x.json')\nf('a/b', '/c/d.e', 'https://x.y/z.html', 'a b/c.d')",
+        &["string data/x.json"],
+    );
+    imports(
         "from unittest import mock\n@mock.patch('a.b.c')\ndef test(m): pass",
         &["static unittest {mock}", "mock a.b.c"],
     );

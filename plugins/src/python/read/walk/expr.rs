@@ -300,7 +300,7 @@ impl<'a> Walk<'a> {
         if self.annotation {
             self.forward_reference(text);
         }
-        let named = is_dotted(text) || (self.modules && is_identifier(text));
+        let named = is_dotted(text) || is_file(text) || (self.modules && is_identifier(text));
         if named && self.seen_strings.insert(text) {
             self.strings.push((text, string.range));
         }
@@ -341,6 +341,19 @@ fn is_dotted(text: &str) -> bool {
         }
     }
     !fresh && colons <= 1 && dots + colons > 0
+}
+
+/// `dir/name.ext`: a relative path with a directory and an extension.
+fn is_file(text: &str) -> bool {
+    let Some((dir, name)) = text.rsplit_once('/') else { return false };
+    text.len() <= 256
+        && !dir.is_empty()
+        && !text.starts_with('/')
+        && !text.contains("//")
+        && name.find('.').is_some_and(|at| at > 0 && at + 1 < name.len())
+        && text.bytes().all(|b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'@') || b >= 0x80
+        })
 }
 
 fn is_identifier(text: &str) -> bool {

@@ -133,6 +133,8 @@ pub(in crate::python::read) struct Walk<'a> {
     type_only: u32,
     annotation: bool,
     modules: bool,
+    /// Inside a class whose base classes may read its members.
+    inherits: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -163,6 +165,7 @@ impl<'a> Walk<'a> {
             type_only: u32::from(stub),
             annotation: false,
             modules: false,
+            inherits: false,
         };
         let body = match docstring(body) {
             Some(range) => {

@@ -2,6 +2,7 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
+use super::super::rows::is_stdlib;
 use super::super::scope::{Bound, MODULE, ScopeKind};
 use super::{Docstring, Walk, docstring};
 
@@ -24,7 +25,7 @@ impl<'a> Walk<'a> {
                 if s.targets.iter().any(|t| matches!(t, Expr::Name(n) if lists_modules(&n.id))) {
                     self.modules = true;
                 }
-                if s.targets.iter().all(is_followed) {
+                if s.targets.iter().all(|t| self.is_followed(t)) {
                     self.assigned(&s.value);
                 }
                 self.expr(&s.value, false);
@@ -32,7 +33,7 @@ impl<'a> Walk<'a> {
                 for target in &s.targets {
                     self.target(target, Bound::Value(&s.value), Some(&s.value));
                 }
-                if !s.targets.iter().all(is_followed) {
+                if !s.targets.iter().all(|t| self.is_followed(t)) {
                     self.escape(&s.value);
                 }
             }
@@ -42,7 +43,7 @@ impl<'a> Walk<'a> {
                 if let Some(value) = value {
                     let outer = self.modules;
                     self.modules |= matches!(&*s.target, Expr::Name(n) if lists_modules(&n.id));
-                    if s.target.is_name_expr() {
+                    if self.is_followed(&s.target) {
                         self.assigned(value);
                     }
                     self.expr(value, false);
@@ -66,6 +67,8 @@ impl<'a> Walk<'a> {
             }
             Stmt::Import(s) => self.import(s),
             Stmt::ImportFrom(s) => self.import_from(s),
+            // A string as a statement is a comment.
+            Stmt::Expr(s) if s.value.is_string_literal_expr() => {}
             Stmt::Expr(s) => self.expr(&s.value, true),
             Stmt::Return(s) => {
                 if let Some(value) = &s.value {
@@ -252,11 +255,42 @@ impl<'a> Walk<'a> {
                 if def.type_params.is_some() { walk.names.scope(walk.scope).parent } else { walk.scope };
             walk.bind_in(around, symbol, Bound::Class(def, scope));
             let outer = std::mem::replace(&mut walk.scope, scope);
+            let inherits = def.bases().iter().any(|base| walk.is_foreign(base));
+            let inherits = std::mem::replace(&mut walk.inherits, inherits);
             let read = !def.decorator_list.is_empty() || !def.bases().is_empty();
             let body = walk.documented(&def.body, read);
             walk.body(body);
+            walk.inherits = inherits;
             walk.scope = outer;
         });
+    }
+
+    /// A target whose value is looked up where it is read: a name, a member of the class.
+    /// A member that a base class in another file may read is judged where it is set.
+    fn is_followed(&self, target: &Expr) -> bool {
+        match target {
+            Expr::Name(_) => !self.inherits || self.names.scope(self.scope).kind != ScopeKind::Class,
+            Expr::Attribute(a) => {
+                !self.inherits
+                    && matches!(&*a.value, Expr::Name(n) if matches!(n.id.as_str(), "self" | "cls"))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a base class may be one of the project's.
+    fn is_foreign(&self, base: &Expr) -> bool {
+        let mut root = base;
+        while let Expr::Attribute(ast::ExprAttribute { value, .. })
+        | Expr::Subscript(ast::ExprSubscript { value, .. }) = root
+        {
+            root = value;
+        }
+        let Expr::Name(name) = root else { return true };
+        match self.imported(&name.id) {
+            Some(target) => target.level > 0 || !is_stdlib(target.module),
+            None => self.names.find(&name.id).is_some_and(|s| self.names.resolve(self.scope, s).is_some()),
+        }
     }
 
     /// Notes the docstring of a body; `read`: decorators or base classes may read it.
@@ -344,15 +378,6 @@ impl<'a> Walk<'a> {
             let symbol = self.names.intern(name.as_str());
             self.bind(symbol, Bound::Other);
         }
-    }
-}
-
-/// A target whose value is looked up where it is read: a name, a member of the class.
-fn is_followed(target: &Expr) -> bool {
-    match target {
-        Expr::Name(_) => true,
-        Expr::Attribute(a) => matches!(&*a.value, Expr::Name(n) if matches!(n.id.as_str(), "self" | "cls")),
-        _ => false,
     }
 }
 
