@@ -49,6 +49,27 @@ pub(crate) const PYPROJECT: &[(&[&str], Shape)] = &[
 pub(crate) const PIPFILE: &[(&[&str], Shape)] =
     &[(&["packages"], Shape::Names), (&["dev-packages"], Shape::Names)];
 
+/// Where requirements stand in the own manifest of a tool, by its file name.
+pub(crate) fn of_tool(name: &str) -> &'static [(&'static [&'static str], Shape)] {
+    match name {
+        "hatch.toml" => &[
+            (&["envs", "*", "dependencies"], Shape::Texts),
+            (&["envs", "*", "extra-dependencies"], Shape::Texts),
+        ],
+        "pixi.toml" => &[
+            (&["dependencies"], Shape::Names),
+            (&["pypi-dependencies"], Shape::Names),
+            (&["feature", "*", "dependencies"], Shape::Names),
+            (&["feature", "*", "pypi-dependencies"], Shape::Names),
+        ],
+        "uv.toml" => {
+            &[(&["constraint-dependencies"], Shape::Texts), (&["override-dependencies"], Shape::Texts)]
+        }
+        "tox.toml" => &[(&["env_run_base", "deps"], Shape::Texts), (&["env", "*", "deps"], Shape::Texts)],
+        _ => &[],
+    }
+}
+
 /// Adds what `root` asks for at the given places.
 pub(crate) fn from_toml(root: &toml::Table, places: &[(&[&str], Shape)], out: &mut Requirements) {
     for (path, shape) in places {

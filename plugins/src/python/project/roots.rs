@@ -51,12 +51,17 @@ impl<'t> Reader<'t> {
                     broken.insert(manifest.to_owned(), error);
                 }
             },
-            _ => match Module::parse(&text) {
+            "setup.py" => match Module::parse(&text) {
                 Some(module) => self.setup_py(&module, &text),
                 None => {
                     broken.insert(manifest.to_owned(), "it is no valid Python".to_owned());
                 }
             },
+            name => {
+                if let Ok(root) = text.parse::<toml::Table>() {
+                    requirements::from_toml(&root, requirements::of_tool(name), &mut self.requirements);
+                }
+            }
         }
     }
 
