@@ -3,6 +3,7 @@
 //! native or written by the build. Manifests are read, never run; what is not literal
 //! is left to the conventions (`src/`, the project directory itself).
 
+mod builds;
 pub(crate) mod commands;
 pub(crate) mod ini;
 pub(crate) mod literal;

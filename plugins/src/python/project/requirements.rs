@@ -141,7 +141,7 @@ pub(crate) fn from_tox(ini: &Ini, out: &mut Requirements) {
 pub(crate) fn from_setup_py(module: &Module, out: &mut Requirements) {
     for call in module.calls("setup") {
         let Value::Call(_, _, keywords) = call else { continue };
-        for (name, value) in &keywords {
+        for (name, value) in keywords {
             match (name.as_str(), value) {
                 ("install_requires" | "tests_require" | "setup_requires", value) => {
                     value.texts().into_iter().for_each(|text| add(text, out));

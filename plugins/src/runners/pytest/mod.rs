@@ -27,7 +27,7 @@ impl Runner for Pytest {
 
     fn discover(&self, view: &View<'_>) -> Discovery {
         let survey = Survey::new(view);
-        let mut discovery = Discovery::default();
+        let mut discovery = Discovery { problems: unreadable(&survey), ..Discovery::default() };
         for (dir, project) in &survey.pytest {
             let (found, problems) = discover_project(view, &survey, dir, project);
             if !found.tests.is_empty() || !found.unsettled.is_empty() {
@@ -43,6 +43,21 @@ impl Runner for Pytest {
         argv.extend(tests.iter().map(|test| path::relative(&project.root, test)));
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
+}
+
+/// Manifests that could not be read: their source roots and dependencies are not known,
+/// conventions stand in for them.
+fn unreadable(survey: &Survey) -> Vec<Problem> {
+    let layout = &survey.layout;
+    let broken = layout.broken.iter().filter(|(path, _)| !layout.of(path).fixture);
+    broken
+        .map(|(path, reason)| Problem {
+            code: "manifest-unreadable".to_owned(),
+            path: path.clone(),
+            line: None,
+            detail: format!("{reason}; source roots and dependencies are taken from conventions instead"),
+        })
+        .collect()
 }
 
 /// Hooks with which a conftest decides itself what is a test file.
