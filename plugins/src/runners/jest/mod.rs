@@ -53,6 +53,7 @@ impl Runner for Jest {
                 discovery.projects.push(finish(view, &packages, draft));
             }
         }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }

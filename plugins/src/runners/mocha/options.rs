@@ -4,6 +4,7 @@ use owed_engine::path;
 use owed_engine::tree::Tree;
 
 use super::starts::Start;
+use crate::runners::compiled::{self, Output};
 use crate::runners::config::Reader;
 use crate::runners::config::value::{Unknown, Value};
 use crate::runners::glob::{self, Globs, Style};
@@ -118,8 +119,14 @@ impl Options {
         options
     }
 
-    /// The rule that lists the tests of a start in `dir`.
-    pub(super) fn matcher(&self, tree: &dyn Tree, dir: &str) -> Matcher {
+    /// The rule that lists the tests of a start in `dir`, and the output they are compiled
+    /// to before they run.
+    pub(super) fn matcher(
+        &mut self,
+        tree: &dyn Tree,
+        dir: &str,
+        outputs: &[Output],
+    ) -> (Matcher, Option<Output>) {
         let extensions: Vec<String> = if self.extensions.is_empty() {
             EXTENSIONS.iter().map(|e| (*e).to_owned()).collect()
         } else {
@@ -151,15 +158,37 @@ impl Options {
                 }
             }
         }
+        let mut output = None;
+        for pattern in patterns.clone() {
+            if !compiled::is_missing(tree, &pattern) {
+                continue;
+            }
+            let sources = compiled::sources(tree, outputs, &pattern);
+            if sources.is_empty() && !self.specs.is_empty() && !pattern.ends_with(&format!("/*.{list}")) {
+                self.anything = true;
+                self.unknown.push(Unknown {
+                    reason: format!(
+                        "what `{pattern}`, which matches no file of the repository, is built from"
+                    ),
+                    path: String::new(),
+                    line: 0,
+                });
+            }
+            for (source, from) in sources {
+                patterns.push(source);
+                output.get_or_insert(from);
+            }
+        }
         let ignores: Vec<String> = self.ignores.iter().filter_map(|i| glob::at(dir, i)).collect();
         let style = Style { dot: false };
         let base = patterns.iter().map(|p| glob::base(p)).reduce(common).unwrap_or(dir).to_owned();
-        Matcher {
+        let matcher = Matcher {
             base: if self.anything { dir.to_owned() } else { base },
             specs: Globs::new(&patterns, style),
             ignores: Globs::new(&ignores, Style { dot: true }),
             anything: self.anything,
-        }
+        };
+        (matcher, output)
     }
 }
 

@@ -53,6 +53,7 @@ impl Runner for Vitest {
                 discovery.projects.push(finish(view, &packages, draft));
             }
         }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -161,7 +162,16 @@ fn reader<'a>(tree: &'a dyn Tree, packages: &'a Packages, cwd: &str, major: Opti
         ("exclude", list(options::exclude(major))),
         ("root", string(&reader.absolute(cwd))),
     ]);
-    reader.know("vitest/config", "configDefaults", defaults);
+    for (name, value) in [
+        ("defaultInclude", list(options::INCLUDE)),
+        ("defaultExclude", list(options::exclude(major))),
+        ("configDefaults", defaults),
+    ] {
+        reader.know("vitest/config", name, value);
+    }
+    for (module, name, value) in plugins::helpers() {
+        reader.know_call(module, name, value);
+    }
     for name in ["VITEST", "TEST"] {
         reader.environment(name, string("true"));
     }
