@@ -58,16 +58,12 @@ pub(super) struct Matcher {
     ignore_modules: Vec<Pattern>,
     /// Whether anything that defines tests may be one.
     anything: bool,
-    /// Directories whose tests another project lists.
-    nested: Vec<String>,
 }
 
 impl Matcher {
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
-        if !self.extensions.iter().any(|e| ends_with_extension(file, e))
-            || self.nested.iter().any(|d| path::is_within(file, d))
-        {
+        if !self.extensions.iter().any(|e| ends_with_extension(file, e)) {
             return false;
         }
         let hit = self.lists.iter().any(|list| in_list(list, file))
@@ -324,9 +320,6 @@ impl Drafting<'_, '_> {
         self.unknown.extend(modules.unknown);
         if value.get("modulePathIgnorePatterns").alternatives().len() == 1 {
             matcher.ignore_modules = modules.sure.iter().filter_map(|p| self.pattern(p, "")).collect();
-        }
-        if !self.source.listed {
-            matcher.nested.clone_from(&self.context.place.nested);
         }
         matcher
     }
