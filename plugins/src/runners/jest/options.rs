@@ -257,7 +257,9 @@ impl Drafting<'_, '_> {
         let extensions = value.get("moduleFileExtensions").strings();
         matcher.extensions = extensions.possible;
         if extensions.absent || !extensions.unknown.is_empty() {
-            matcher.extensions.extend(MODULE_EXTENSIONS.iter().map(|e| (*e).to_owned()));
+            let old = self.context.major.is_some_and(|m| m < 30);
+            let default = MODULE_EXTENSIONS.iter().filter(|e| !(old && matches!(**e, "mts" | "cts")));
+            matcher.extensions.extend(default.map(|e| (*e).to_owned()));
         }
         self.unknown.extend(extensions.unknown);
 

@@ -29,6 +29,8 @@ pub(super) struct Options {
 pub(super) struct Matcher {
     base: String,
     specs: Globs,
+    /// Files of named directories: no hidden ones, but hidden directories are entered.
+    dirs: Globs,
     ignores: Globs,
     /// Whether anything that defines tests may be one.
     pub(super) anything: bool,
@@ -42,7 +44,7 @@ impl Matcher {
 
     /// Whether `file` is one.
     pub(super) fn is_match(&self, file: &str) -> bool {
-        self.specs.is_match(file) && !self.ignores.is_match(file)
+        (self.specs.is_match(file) || self.dirs.is_match(file)) && !self.ignores.is_match(file)
     }
 }
 
@@ -134,7 +136,7 @@ impl Options {
         };
         let list = format!("{{{}}}", extensions.join(","));
         let list = if extensions.len() == 1 { extensions[0].clone() } else { list };
-        let mut patterns = Vec::new();
+        let (mut patterns, mut dirs) = (Vec::new(), Vec::new());
         let default = ["./test".to_owned()];
         let specs = if self.specs.is_empty() { &default[..] } else { &self.specs };
         for spec in specs {
@@ -142,10 +144,10 @@ impl Options {
             match literal {
                 Some(file) if tree.is_file(&file) => patterns.push(glob::escape(&file)),
                 Some(file) if tree.is_dir(&file) => {
-                    let below = if self.recursive { "**/*" } else { "*" };
+                    let below = if self.recursive { "**/[!.]*" } else { "[!.]*" };
                     let file = glob::escape(&file);
                     let slash = if file.is_empty() { "" } else { "/" };
-                    patterns.push(format!("{file}{slash}{below}.{list}"));
+                    dirs.push(format!("{file}{slash}{below}.{list}"));
                 }
                 _ => {
                     let Some(pattern) = glob::at(dir, spec) else { continue };
@@ -181,10 +183,12 @@ impl Options {
         }
         let ignores: Vec<String> = self.ignores.iter().filter_map(|i| glob::at(dir, i)).collect();
         let style = Style { dot: false };
-        let base = patterns.iter().map(|p| glob::base(p)).reduce(common).unwrap_or(dir).to_owned();
+        let base =
+            patterns.iter().chain(&dirs).map(|p| glob::base(p)).reduce(common).unwrap_or(dir).to_owned();
         let matcher = Matcher {
             base: if self.anything { dir.to_owned() } else { base },
             specs: Globs::new(&patterns, style),
+            dirs: Globs::new(&dirs, Style { dot: true }),
             ignores: Globs::new(&ignores, Style { dot: true }),
             anything: self.anything,
         };

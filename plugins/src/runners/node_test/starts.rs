@@ -11,7 +11,7 @@ use crate::runners::manifest::Packages;
 use crate::runners::shell::{self, Command};
 
 /// What `node --test` runs when it is given no pattern.
-const DEFAULT: &[&str] = &["**/{test,test/**/*,test-*,*[-._]test}.?(c|m)[jt]s", "**/*.test.[jt]sx"];
+const DEFAULT: &[&str] = &["**/{test,test/**/*,test-*,*[-._]test}.?(c|m)[jt]s"];
 const VALUED: &[&str] = &[
     "--import",
     "--require",
@@ -180,8 +180,7 @@ fn start(dir: &str, command: &Command) -> Option<Start> {
             flags.push(flag.to_owned());
         }
     }
-    let patterns: Vec<String> =
-        command.positional(VALUED).into_iter().filter(|w| *w != "test").map(str::to_owned).collect();
+    let patterns: Vec<String> = command.positional(VALUED).into_iter().map(str::to_owned).collect();
     let mut modules = own(&["--import", "--require", "-r", "--loader", "--experimental-loader"]);
     modules.extend(implied.iter().map(|s| (*s).to_owned()));
     Some(Start {
