@@ -13,6 +13,8 @@ mod projects;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, View};
@@ -45,14 +47,27 @@ impl Runner for Jest {
             .iter()
             .map(|place| (place, projects::of(&context(view.tree, &packages, place))))
             .collect();
+        let mut found: Vec<(&locate::Place, RunnerProject)> = Vec::new();
         for place in &located.places {
             if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                discovery.projects.push(finish(view, &packages, draft));
+                found.push((place, finish(view, &packages, draft)));
             }
         }
+        let below: Vec<(String, BTreeSet<String>)> = found
+            .iter()
+            .map(|(place, p)| (place.dir.clone(), p.tests.iter().map(|t| t.path.clone()).collect()))
+            .collect();
+        for (place, mut project) in found {
+            // What a place below lists for itself is not run from here, when no script does.
+            let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
+            let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
+            project.tests.retain(|t| !theirs.contains(&t.path));
+            discovery.projects.push(project);
+        }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }

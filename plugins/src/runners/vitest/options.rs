@@ -82,16 +82,11 @@ pub(super) struct Matcher {
     types_exclude: Vec<Globs>,
     /// Whether anything that defines tests may be one.
     anything: bool,
-    /// Directories whose tests another project lists.
-    nested: Vec<String>,
 }
 
 impl Matcher {
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
-        if self.nested.iter().any(|d| path::is_within(file, d)) {
-            return false;
-        }
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));
         if self.types.is_match(file) && !out(&self.types_exclude) {
             return true;
@@ -279,6 +274,10 @@ impl Drafting<'_, '_> {
             if !known {
                 patterns.push("**/node_modules/**".to_owned());
             }
+            // Older versions take `e2e/` for nothing at all.
+            if self.context.major.is_some_and(|m| m >= 3) {
+                patterns.iter_mut().for_each(|p| p.truncate(p.trim_end_matches('/').len()));
+            }
             lists.push(self.globs(dir, &patterns));
         }
         lists
@@ -343,9 +342,6 @@ impl Drafting<'_, '_> {
             .reduce(|a, b| common(&a, &b).to_owned())
             .filter(|base| !path::is_within(base, &dir))
             .unwrap_or(dir);
-        if !self.source.listed {
-            matcher.nested.clone_from(&self.context.place.nested);
-        }
         matcher
     }
 
