@@ -34,9 +34,6 @@ pub struct ResolveOptions {
     pub tsconfig_paths: bool,
     /// Directories with `__mocks__` folders for packages (jest `roots`, vitest `root`).
     pub mock_roots: Vec<String>,
-    /// Whether a file named like a package in any `__mocks__` folder below the roots
-    /// replaces it without a call (jest).
-    pub automatic_mocks: bool,
     /// Whether type-only imports are surely erased before the tests run (no type checker
     /// runs with them). When false, a type-only import is an edge like any other.
     pub types_erased: bool,

@@ -23,8 +23,22 @@ use owed_engine::problem::{Problem, Widening};
 
 use config::value::Unknown;
 use owed_engine::path;
-use owed_engine::runner::{RunnerProject, View};
+use owed_engine::resolve::Target;
+use owed_engine::runner::{RunnerProject, SharedRole, View};
 use owed_engine::tree::Tree;
+
+/// Whether what runs the tests surely erases types without looking at them: no type
+/// checker among the toolchain, and no transformer of the project's own.
+fn erases_types(project: &RunnerProject) -> bool {
+    !project.shared.iter().any(|shared| match &shared.target {
+        Target::Package(name) => {
+            shared.role == SharedRole::Toolchain
+                && matches!(name.as_str(), "npm:ts-jest" | "npm:ts-node" | "npm:ts-mocha" | "npm:typescript")
+        }
+        Target::File(_) => shared.role == SharedRole::Plugin,
+        _ => false,
+    })
+}
 
 /// Whether a directory of this name holds inputs of tests, not projects of their own.
 fn is_fixture(name: &str) -> bool {

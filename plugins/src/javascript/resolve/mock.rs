@@ -6,10 +6,8 @@
 //! Where one may appear is said for the places both runners document.
 
 use owed_engine::path;
-use owed_engine::resolve::{Listing, Resolution, Target};
+use owed_engine::resolve::{Resolution, Target};
 use rustc_hash::FxHashMap;
-
-use crate::runners::glob::escape;
 
 use super::package::below;
 use super::probe::Found;
@@ -41,7 +39,7 @@ impl Js<'_> {
         let text = specifier::without_query(text).unwrap_or(text);
         let package = text.strip_prefix("node:").unwrap_or(text);
         if matches!(specifier::parse(package), Specifier::Bare(_)) {
-            self.automatic_mocks(package, &mut out);
+            self.existing_mocks(package, &mut out);
             let roots = self.options.mock_roots.iter().map(String::as_str);
             for root in roots.chain([self.options.root.as_str(), ""]) {
                 if let Some(place) = path::join(&below(root, "__mocks__"), package) {
@@ -52,16 +50,10 @@ impl Js<'_> {
         finish(out)
     }
 
-    /// Existing mocks of a package, wherever they are, and a watch for new ones.
-    pub(super) fn automatic_mocks(&self, name: &str, out: &mut Resolution) {
+    /// Existing mocks of a package, wherever they are.
+    fn existing_mocks(&self, name: &str, out: &mut Resolution) {
         if let Some(files) = self.mocks().by_name.get(name) {
             out.targets.extend(files.iter().cloned().map(Target::File));
-        }
-        if self.options.automatic_mocks {
-            for root in &self.options.mock_roots {
-                let glob = format!("**/__mocks__/{}{{,.*,/index.*}}", escape(name));
-                out.targets.push(Target::Listing(Listing { dir: root.clone(), glob }));
-            }
         }
     }
 

@@ -53,7 +53,9 @@ impl Runner for Jest {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                found.push((place, finish(view, &packages, draft)));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::erases_types(&project);
+                found.push((place, project));
             }
         }
         let below: Vec<(String, BTreeSet<String>)> = found
@@ -191,6 +193,14 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             role: SharedRole::Setup,
             load: Load::Project,
         });
+    }
+    // One that appears or vanishes counts for every test: an installed package that is not
+    // read here may import what it mocks.
+    for listing in &project.listings {
+        if listing.glob.contains("__mocks__") {
+            let target = Target::Listing(listing.clone());
+            project.shared.push(Shared { target, role: SharedRole::Setup, load: Load::Content });
+        }
     }
     project.shared.sort();
     project.shared.dedup();

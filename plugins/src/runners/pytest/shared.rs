@@ -41,7 +41,14 @@ pub(crate) fn resolve_options(
             roots.push(root);
         }
     }
-    ResolveOptions { root: dir.to_owned(), aliases, source_roots: roots, ..ResolveOptions::default() }
+    ResolveOptions {
+        root: dir.to_owned(),
+        aliases,
+        source_roots: roots,
+        // `TYPE_CHECKING` is false when tests run.
+        types_erased: true,
+        ..ResolveOptions::default()
+    }
 }
 
 /// Directories that files of the project, or conftests above it, add to `sys.path`.

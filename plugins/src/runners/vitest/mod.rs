@@ -53,7 +53,9 @@ impl Runner for Vitest {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                found.push((place, finish(view, &packages, draft)));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::erases_types(&project);
+                found.push((place, project));
             }
         }
         let below: Vec<(String, BTreeSet<String>)> = found
