@@ -189,6 +189,18 @@ fn follow(
     };
     let types_erased = project.classes[*class as usize].types_erased;
     let resolver = &resolvers[*class as usize][number];
+    let around = resolver.surroundings(path);
+    found.edges.extend(
+        around
+            .targets
+            .iter()
+            .map(|target| (target_key(project, *class, target), Edge { kind: EdgeKind::Consulted, line: 0 })),
+    );
+    for manifest in around.consulted {
+        let key = NodeKey::Manifest(manifest.into());
+        found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
+    }
+    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
     for import in &facts.imports {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;

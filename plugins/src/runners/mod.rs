@@ -40,6 +40,18 @@ fn erases_types(project: &RunnerProject) -> bool {
     })
 }
 
+/// The patterns of a project's tests are not known: there may be tests that no plan lists.
+fn patterns_unknown(runner: &str, config: Option<&str>) -> Widening {
+    Widening {
+        reason: "discovery-incomplete".to_owned(),
+        path: config.unwrap_or_default().to_owned(),
+        detail: format!(
+            "the patterns of the test files of {runner} are computed, so there may be tests that are not known; \
+             install the dependencies, or write the patterns as constants"
+        ),
+    }
+}
+
 /// Whether a directory of this name holds inputs of tests, not projects of their own.
 fn is_fixture(name: &str) -> bool {
     matches!(

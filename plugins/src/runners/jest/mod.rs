@@ -168,7 +168,10 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project, and the mocks it loads by itself.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, root, .. } = draft;
+    let Draft { mut project, matcher, snapshots, root, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::patterns_unknown("jest", config.as_deref()));
+    }
     let mut per_test = PerTest::new(view.tree, packages, &root);
     let mut mocks = Vec::new();
     for dir in &matcher.roots {

@@ -213,8 +213,13 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             });
         }
     }
-    if places.is_empty() {
-        places.extend(declared.iter().map(|dir| Place { dir: (*dir).to_owned(), ..Place::default() }));
+    // A package that only declares vitest runs with the defaults, unless it declares it for
+    // the packages below, or one above runs its tests.
+    for dir in declared {
+        let related = |p: &Place| path::is_within(&p.dir, dir) || path::is_within(dir, &p.dir);
+        if !places.iter().any(related) {
+            places.insert(Place { dir: dir.to_owned(), ..Place::default() });
+        }
     }
     separated(places, &scripted)
 }

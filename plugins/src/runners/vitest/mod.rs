@@ -148,7 +148,11 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, .. } = draft;
+    let Draft { mut project, matcher, snapshots, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::patterns_unknown("vitest", config.as_deref()));
+    }
+    let root = project.root.clone();
     let mut per_test = PerTest::new(view.tree, packages, &project.root);
     for file in below(view.tree.files(), &matcher.base) {
         if !matcher.may_match(view, file) {
@@ -159,7 +163,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        options::docblock(view.tree, file, &mut test);
+        options::docblock(view.tree, &root, file, &mut test);
         project.tests.push(test);
     }
     project
