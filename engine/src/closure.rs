@@ -110,10 +110,6 @@ fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>
         let key = shared_key(project, suite.class, shared);
         add(graph, key, EdgeKind::Shared(shared.role));
     }
-    for listing in &suite.project.listings {
-        let key = NodeKey::Listing { listing: listing.clone(), contents: false };
-        add(graph, key, EdgeKind::Shared(crate::runner::SharedRole::Config));
-    }
     graph.add_edges(id, edges);
 }
 
@@ -193,6 +189,18 @@ fn follow(
     };
     let types_erased = project.classes[*class as usize].types_erased;
     let resolver = &resolvers[*class as usize][number];
+    let around = resolver.surroundings(path);
+    found.edges.extend(
+        around
+            .targets
+            .iter()
+            .map(|target| (target_key(project, *class, target), Edge { kind: EdgeKind::Consulted, line: 0 })),
+    );
+    for manifest in around.consulted {
+        let key = NodeKey::Manifest(manifest.into());
+        found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
+    }
+    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
     for import in &facts.imports {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
@@ -365,7 +373,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                             continue;
                         };
                         let listing = Listing { dir, glob: glob.clone() };
-                        found.edges.push((NodeKey::Listing { listing, contents: true }, edge));
+                        found.edges.push((NodeKey::Listing { listing, contents: false }, edge));
                     }
                 }
             }

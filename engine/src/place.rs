@@ -6,7 +6,8 @@
 //! either named in the graph or makes its test input-opaque. The lists here only tell
 //! *conventional* files apart, which a tool may load without anybody naming them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use globset::GlobSet;
 
@@ -54,6 +55,10 @@ const CONVENTIONAL: &[&str] = &[
     "**/__snapshots__/.*",
 ];
 
+// Compiling them takes longer than a small plan, and they never change.
+static DEFAULT_INERT: LazyLock<GlobSet> = LazyLock::new(|| globs(INERT));
+static CONVENTIONAL_GLOBS: LazyLock<GlobSet> = LazyLock::new(|| globs(CONVENTIONAL));
+
 /// The place of one change, and what a manifest's change means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -66,19 +71,29 @@ pub(crate) struct Place {
 }
 
 /// Compiled lists for placing many changes.
-pub(crate) struct Placer {
+pub(crate) struct Placer<'p> {
     inert: GlobSet,
-    conventional: GlobSet,
+    conventional: &'static GlobSet,
+    /// Where runners look for tests and shared setup: what appears there is placed.
+    listings: Vec<(&'p str, GlobSet)>,
 }
 
-impl Placer {
+impl<'p> Placer<'p> {
     /// Compiles the lists.
-    pub(crate) fn new(project: &Project<'_>) -> Self {
+    pub(crate) fn new(project: &'p Project<'_>) -> Self {
         let inert = match &project.settings.inert {
             Some(list) => globs(list),
-            None => globs(INERT),
+            None => DEFAULT_INERT.clone(),
         };
-        Self { inert, conventional: globs(CONVENTIONAL) }
+        let mut by_dir: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for listing in project.suites.iter().flat_map(|s| &s.project.listings) {
+            by_dir.entry(&listing.dir).or_default().insert(&listing.glob);
+        }
+        let listings = by_dir
+            .into_iter()
+            .map(|(dir, list)| (dir, globs(&list.into_iter().collect::<Vec<_>>())))
+            .collect();
+        Self { inert, conventional: &CONVENTIONAL_GLOBS, listings }
     }
 
     /// Places one change.
@@ -107,6 +122,11 @@ impl Placer {
                 manifest: None,
                 why: Some("a submodule or linked directory"),
             };
+        }
+        if self.listings.iter().any(|(dir, globs)| {
+            change.paths().any(|p| path::strip(p, dir).is_some_and(|rest| globs.is_match(rest)))
+        }) {
+            return known(Placed::Config);
         }
         if self.inert.is_match(path) {
             return known(Placed::Inert);
@@ -164,12 +184,16 @@ impl Placer {
 /// What a change of a manifest or lock file means; `None` when it is neither.
 fn manifest_diff(project: &Project<'_>, delta: &Delta, change: &Change) -> Option<ManifestDiff> {
     let mut merged: Option<ManifestDiff> = None;
+    let mut seen = false;
     for path in change.paths() {
         let base = delta.base.get(path).map(Vec::as_slice);
         let head = project.tree.read(path).ok();
         for language in project.plugins.languages {
             let Some(diff) = language.manifest(project.tree, path, base, head.as_deref()) else { continue };
             let into = merged.get_or_insert_with(ManifestDiff::default);
+            // Two ecosystems that claim one file: every package of both may differ.
+            into.ecosystem = if seen { None } else { Some(language.package_prefix()) };
+            seen = true;
             into.lock |= diff.lock;
             into.shared |= diff.shared;
             into.packages.extend(diff.packages);

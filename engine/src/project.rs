@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
 use crate::change::Change;
@@ -197,7 +197,8 @@ impl<'a> Project<'a> {
 pub(crate) fn globs<S: AsRef<str>>(patterns: &[S]) -> GlobSet {
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {
-        if let Ok(glob) = Glob::new(pattern.as_ref()) {
+        // `.eslintrc{,.*}` means the bare name, too.
+        if let Ok(glob) = GlobBuilder::new(pattern.as_ref()).empty_alternates(true).build() {
             builder.add(glob);
         }
     }

@@ -130,4 +130,11 @@ pub enum UnknownImport {
 pub trait Resolver: Send + Sync {
     /// What `import`, written in the file `from` (project-relative), means.
     fn resolve(&self, from: &str, import: &Import) -> Resolution;
+
+    /// What the file `from` depends on by where it lies, whatever it says: the manifests
+    /// that decide how it is loaded, and where a nearer one would lie.
+    fn surroundings(&self, from: &str) -> Resolution {
+        let _ = from;
+        Resolution::default()
+    }
 }

@@ -50,7 +50,9 @@ pub fn select(project: &Project<'_>, delta: &Delta, options: &SelectOptions) -> 
             batch.par_iter().map(|placed| context.owed_by(placed, &reasons)).collect();
         for list in found {
             let tests: BTreeSet<usize> = list.iter().map(|(test, _)| *test).collect();
-            owes.push(tests.len());
+            let paths: BTreeSet<&str> =
+                tests.iter().map(|test| project.test_path(project.tests[*test])).collect();
+            owes.push(paths.len());
             for (test, reason) in list {
                 reasons[test].extend(reason);
             }
@@ -469,7 +471,10 @@ impl Listings {
         let mut compiled = Vec::new();
         for &node in project.graph.listings() {
             let NodeKey::Listing { listing, contents } = project.graph.key(node) else { continue };
-            let glob = globset::GlobBuilder::new(&listing.glob).literal_separator(true).build();
+            let glob = globset::GlobBuilder::new(&listing.glob)
+                .literal_separator(true)
+                .empty_alternates(true)
+                .build();
             // A glob that cannot be compiled matches everything below its directory.
             let glob = glob.or_else(|_| globset::Glob::new("**"));
             let Ok(glob) = glob else { continue };
@@ -521,7 +526,11 @@ fn touched(
     listings.touched_by(change, &mut touched);
     if let Some(diff) = &place.manifest {
         if diff.any_package.is_some() {
-            touched.extend(graph.packages().iter().map(|n| (*n, SeedKind::Package)));
+            let same = |n: &&NodeId| match graph.key(**n) {
+                NodeKey::Package(name) => diff.ecosystem.is_none_or(|e| name.starts_with(e)),
+                _ => false,
+            };
+            touched.extend(graph.packages().iter().filter(same).map(|n| (*n, SeedKind::Package)));
         }
         for package in &diff.packages {
             if let Some(node) = graph.node(&NodeKey::Package(package.as_str().into())) {

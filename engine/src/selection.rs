@@ -15,7 +15,7 @@ pub struct Selection {
     pub widened: Vec<Widening>,
     /// Each change, with its place and how many tests it owes; sorted by path.
     pub changes: Vec<PlacedChange>,
-    /// The owed tests, sorted by runner project and path.
+    /// The owed tests, sorted by path, then by runner and runner project.
     pub tests: Vec<OwedTest>,
     /// How many test files of the inventory are not owed.
     pub omitted: usize,

@@ -18,6 +18,10 @@ impl Language for JavaScript {
         "javascript"
     }
 
+    fn package_prefix(&self) -> &'static str {
+        "npm:"
+    }
+
     fn reader_version(&self) -> &'static str {
         "javascript/1"
     }

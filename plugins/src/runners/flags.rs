@@ -2,6 +2,9 @@
 //! come from a script, are the name of the project they make, and go back into its
 //! command.
 
+use owed_engine::path;
+
+use super::compiled::{Output, compiled};
 use super::shell;
 
 /// The words as one name; `None` when there are none.
@@ -22,6 +25,39 @@ pub fn name(words: &[String]) -> Option<String> {
 /// The words of such a name.
 pub fn words(name: Option<&str>) -> Vec<String> {
     shell::split(name.unwrap_or_default()).into_iter().flatten().collect()
+}
+
+/// `words` with the output that the tests are compiled to before they run.
+pub fn with_output(words: &[String], output: Option<&Output>) -> Vec<String> {
+    let mut words = words.to_vec();
+    if let Some(output) = output {
+        let or_dot = |dir: &str| if dir.is_empty() { ".".to_owned() } else { dir.to_owned() };
+        words.extend([
+            format!("--sources={}", or_dot(&output.from)),
+            format!("--output={}", or_dot(&output.to)),
+        ]);
+    }
+    words
+}
+
+/// The words for the command, and the output taken out of them.
+pub fn without_output(mut words: Vec<String>) -> (Vec<String>, Option<Output>) {
+    let mut take = |name: &str| {
+        let at = words.iter().position(|w| w.starts_with(name))?;
+        path::join("", &words.remove(at)[name.len()..])
+    };
+    let from = take("--sources=");
+    let to = take("--output=");
+    let output = from.zip(to).map(|(from, to)| Output { to, from });
+    (words, output)
+}
+
+/// How the command in `cwd` names the test: its own path, or what it is compiled to.
+pub fn run_as(cwd: &str, test: &str, output: Option<&Output>) -> String {
+    match output.and_then(|output| compiled(test, output)) {
+        Some(file) => path::relative(cwd, &file),
+        None => path::relative(cwd, test),
+    }
 }
 
 #[cfg(test)]

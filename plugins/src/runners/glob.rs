@@ -5,7 +5,8 @@
 //! It walks no directory: the inventory is what there is.
 
 use owed_engine::path;
-use regex_automata::meta::Regex;
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::syntax;
 
 /// What differs between the tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +46,10 @@ impl Globs {
             }
         }
         if !fast.is_empty() {
-            match Regex::new_many(&fast) {
-                Ok(regex) => globs.fast = Some(regex),
+            match compile(&fast) {
+                Some(regex) => globs.fast = Some(regex),
                 // One that does not compile must not take the others with it.
-                Err(_) => {
+                None => {
                     for text in fast {
                         match regress::Regex::new(&text) {
                             Ok(regex) => globs.slow.push(regex),
@@ -80,6 +81,15 @@ impl Globs {
             .take_while(|dir| dir.len() > root.len() && path::is_within(dir, root))
             .any(|dir| self.is_match(dir))
     }
+}
+
+/// Paths are matched as bytes: tables of Unicode would make every `[^/]` large.
+fn compile(patterns: &[String]) -> Option<Regex> {
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false).dot_matches_new_line(true))
+        .configure(Config::new().utf8_empty(false))
+        .build_many(patterns)
+        .ok()
 }
 
 /// `pattern`, written relative to the directory `dir`, as a project-relative one. `None`
@@ -154,7 +164,7 @@ impl Translator<'_> {
                 '*' => self.stars(ends),
                 '?' => {
                     self.at += 1;
-                    self.out.push_str("[^/]");
+                    self.out.push_str("(?:[^/\\x80-\\xff]|[\\xc0-\\xff][\\x80-\\xbf]*)");
                 }
                 '[' => self.class(),
                 '{' => self.braces(depth)?,
@@ -232,6 +242,8 @@ impl Translator<'_> {
             self.out.push_str("\\[");
             return;
         }
+        // In byte mode a class cannot hold other letters: such patterns are run slowly.
+        self.ahead |= self.chars[self.at..end].iter().any(|c| !c.is_ascii());
         self.out.push('[');
         let mut at = self.at + 1;
         if matches!(self.chars[at], '!' | '^') {
@@ -399,6 +411,9 @@ mod tests {
             ("**.ts", "ab.ts", true),
             ("**/*", "a/b", true),
             ("*", "", false),
+            ("a/?.ts", "a/ü.ts", true),
+            ("a/[äö].ts", "a/ö.ts", true),
+            ("ä/**", "ä/x", true),
         ];
         for (pattern, path, expected) in cases {
             assert_eq!(matches(pattern, path), expected, "{pattern} on {path}");

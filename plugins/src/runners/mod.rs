@@ -2,6 +2,7 @@
 //! configuration ([`config`]), of manifests and scripts, of globs.
 
 pub mod claims;
+pub mod compiled;
 pub mod config;
 pub mod flags;
 pub mod glob;
@@ -16,12 +17,87 @@ pub mod shell;
 pub mod unittest;
 pub mod vitest;
 
-use owed_engine::problem::Widening;
+use std::collections::BTreeMap;
+
+use owed_engine::problem::{Problem, Widening};
 
 use config::value::Unknown;
 use owed_engine::path;
-use owed_engine::runner::View;
+use owed_engine::resolve::Target;
+use owed_engine::runner::{RunnerProject, SharedRole, View};
 use owed_engine::tree::Tree;
+
+/// Whether what runs the tests surely erases types without looking at them: no type
+/// checker among the toolchain, and no transformer of the project's own.
+fn erases_types(project: &RunnerProject) -> bool {
+    !project.shared.iter().any(|shared| match &shared.target {
+        Target::Package(name) => {
+            shared.role == SharedRole::Toolchain
+                && matches!(name.as_str(), "npm:ts-jest" | "npm:ts-node" | "npm:ts-mocha" | "npm:typescript")
+        }
+        Target::File(_) => shared.role == SharedRole::Plugin,
+        _ => false,
+    })
+}
+
+/// The patterns of a project's tests are not known: there may be tests that no plan lists.
+fn patterns_unknown(runner: &str, config: Option<&str>) -> Widening {
+    Widening {
+        reason: "discovery-incomplete".to_owned(),
+        path: config.unwrap_or_default().to_owned(),
+        detail: format!(
+            "the patterns of the test files of {runner} are computed, so there may be tests that are not known; \
+             install the dependencies, or write the patterns as constants"
+        ),
+    }
+}
+
+/// Whether a directory of this name holds inputs of tests, not projects of their own.
+fn is_fixture(name: &str) -> bool {
+    matches!(
+        name,
+        "fixtures" | "fixture" | "__fixtures__" | "testdata" | "test-data" | "__mocks__" | "templates"
+    )
+}
+
+/// One problem for each directory of fixtures with configurations that were left out.
+fn fixtures(configs: &[String]) -> Vec<Problem> {
+    let mut by_dir: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for config in configs {
+        let mut dir = String::new();
+        for segment in config.split('/') {
+            if !dir.is_empty() {
+                dir.push('/');
+            }
+            dir.push_str(segment);
+            if is_fixture(segment) {
+                break;
+            }
+        }
+        by_dir.entry(dir).or_default().push(config);
+    }
+    by_dir
+        .into_iter()
+        .map(|(dir, configs)| Problem {
+            code: "config-not-used".to_owned(),
+            path: configs[0].to_owned(),
+            line: None,
+            detail: format!(
+                "{} below `{dir}` lie among fixtures of a project above them, so no project was made of \
+                 them; a script that names one with `--config` would make it one",
+                match configs.len() {
+                    1 => "1 configuration".to_owned(),
+                    n => format!("{n} configurations"),
+                }
+            ),
+        })
+        .collect()
+}
+
+/// Whether a project has tests, or could have some that are not known.
+fn says_something(project: &RunnerProject) -> bool {
+    !project.tests.is_empty() || !project.unsettled.is_empty()
+}
 
 /// The part of the sorted `files` that lies below the directory `dir`.
 fn below<'a>(files: &'a [String], dir: &str) -> &'a [String] {

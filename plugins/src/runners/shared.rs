@@ -84,14 +84,25 @@ pub fn package_of(specifier: &str) -> &str {
 
 /// The manifests that decide how files in `dir` are read.
 pub fn manifests_of(tree: &dyn Tree, packages: &Packages, dir: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let beside = |dir: &str, name: &str| path::join(dir, name).expect("a plain name below a directory");
+    let tsconfig = chain(dir).find_map(|d| tsconfig_in(tree, d));
+    let mut found = extended(tree, tsconfig);
     for package in packages.nearest(dir).into_iter().chain(packages.at("")) {
         found.insert(beside(&package.dir, "package.json"));
     }
-    let tsconfig = chain(dir).find_map(|d| {
-        ["tsconfig.json", "jsconfig.json"].iter().map(|n| beside(d, n)).find(|f| tree.is_file(f))
-    });
+    found
+}
+
+fn beside(dir: &str, name: &str) -> String {
+    path::join(dir, name).expect("a plain name below a directory")
+}
+
+fn tsconfig_in(tree: &dyn Tree, dir: &str) -> Option<String> {
+    ["tsconfig.json", "jsconfig.json"].iter().map(|n| beside(dir, n)).find(|f| tree.is_file(f))
+}
+
+/// `tsconfig` and everything it extends that lies in the project.
+fn extended(tree: &dyn Tree, tsconfig: Option<String>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
     let mut next: Vec<String> = tsconfig.into_iter().collect();
     while let Some(file) = next.pop() {
         if !found.insert(file.clone()) || found.len() > 64 {
@@ -117,23 +128,62 @@ pub struct PerTest<'a> {
     packages: &'a Packages,
     shared: BTreeSet<String>,
     by_dir: BTreeMap<String, Vec<String>>,
+    /// The nearest `tsconfig.json` of each directory that was asked for.
+    tsconfigs: BTreeMap<String, Option<String>>,
+    extended: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl<'a> PerTest<'a> {
     /// For tests of a project whose root is `root`.
     pub fn new(tree: &'a dyn Tree, packages: &'a Packages, root: &str) -> Self {
         let shared = manifests_of(tree, packages, root);
-        Self { tree, packages, shared, by_dir: BTreeMap::new() }
+        Self {
+            tree,
+            packages,
+            shared,
+            by_dir: BTreeMap::new(),
+            tsconfigs: BTreeMap::new(),
+            extended: BTreeMap::new(),
+        }
+    }
+
+    fn tsconfig(&mut self, dir: &str) -> Option<String> {
+        let mut asked = Vec::new();
+        let mut found = None;
+        for dir in chain(dir) {
+            if let Some(known) = self.tsconfigs.get(dir) {
+                found.clone_from(known);
+                break;
+            }
+            asked.push(dir);
+            found = tsconfig_in(self.tree, dir);
+            if found.is_some() {
+                break;
+            }
+        }
+        for dir in asked {
+            self.tsconfigs.insert(dir.to_owned(), found.clone());
+        }
+        found
+    }
+
+    fn manifests(&mut self, dir: &str) -> Vec<String> {
+        let mut found = BTreeSet::new();
+        if let Some(tsconfig) = self.tsconfig(dir) {
+            let tree = self.tree;
+            let all = self.extended.entry(tsconfig.clone()).or_insert_with(|| extended(tree, Some(tsconfig)));
+            found.extend(all.iter().cloned());
+        }
+        found.extend(self.packages.nearest(dir).map(|p| beside(&p.dir, "package.json")));
+        found.retain(|m| !self.shared.contains(m));
+        found.into_iter().collect()
     }
 
     /// The test at `path`, with its snapshot when `snapshots` holds.
     pub fn test(&mut self, path: &str, snapshots: bool) -> TestFile {
         let dir = path::dirname(path);
         if !self.by_dir.contains_key(dir) {
-            let own = manifests_of(self.tree, self.packages, dir)
-                .into_iter()
-                .filter(|m| !self.shared.contains(m))
-                .collect();
+            let own = self.manifests(dir);
             self.by_dir.insert(dir.to_owned(), own);
         }
         let mut inputs = Inputs::default();

@@ -145,6 +145,7 @@ fn compare(base: &Map<String, Value>, head: &Map<String, Value>) -> ManifestDiff
             _ if OVERRIDES.contains(&key) => shared |= !overrides(old, new, &mut names),
             "pnpm" => shared |= pnpm(old, new, &mut names),
             "scripts" => shared |= scripts(old, new),
+            "name" if old == new => {}
             "name" => {
                 shared = true;
                 names.extend([old, new].into_iter().filter_map(Value::as_str).map(str::to_owned));

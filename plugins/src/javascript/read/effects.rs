@@ -67,6 +67,12 @@ impl<'a> Walk<'_, 'a> {
             return self.opaque(&shown, Opaque::Unlisted, span);
         };
         let whole = op.path.is_empty();
+        if names_a_module(&op, usage) {
+            return;
+        }
+        if op.root.name == "Function" && whole && gives_global_object(usage) {
+            return self.global_object_escapes(span);
+        }
         match usage {
             Usage::Alias | Usage::Patch => {}
             // Asking whether a function is there does not run it; a value is read.
@@ -336,7 +342,7 @@ impl<'a> Walk<'_, 'a> {
             && !program.source_type.is_module()
             && let Some(span) = self.ancestor(0).map(|node| node.span())
         {
-            self.on_global_object(span);
+            self.on_global_object(span, true);
         }
     }
 
@@ -376,6 +382,23 @@ pub(super) fn is_empty(arguments: &[Argument<'_>]) -> bool {
         None | Some(Argument::SpreadElement(_)) => true,
         Some(argument) => argument.as_expression().is_some_and(|e| e.is_undefined() || e.is_void()),
     }
+}
+
+/// `process.getBuiltinModule("fs")`: what is done with the module counts.
+fn names_a_module(op: &Op<'_>, usage: Usage<'_>) -> bool {
+    op.root.name == "process"
+        && op.path.as_slice() == ["getBuiltinModule"]
+        && matches!(usage, Usage::Call(call) if matches!(call.arguments.first(), Some(Argument::StringLiteral(_))))
+}
+
+/// `Function("return this")()`: the old way to the global object.
+fn gives_global_object(usage: Usage<'_>) -> bool {
+    let arguments = match usage {
+        Usage::Call(call) => call.arguments.as_slice(),
+        Usage::New(new) => new.arguments.as_slice(),
+        _ => return false,
+    };
+    matches!(arguments, [Argument::StringLiteral(code)] if code.value.trim_end_matches(';') == "return this")
 }
 
 fn makes_code(arguments: &[Argument<'_>]) -> bool {

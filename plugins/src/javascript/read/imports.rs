@@ -3,7 +3,8 @@
 use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names, Presence};
 use oxc_ast::ast::{
     ExportAllDeclaration, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
-    ImportOrExportKind, ModuleExportName, TSImportEqualsDeclaration, TSImportType, TSModuleReference,
+    ImportOrExportKind, ModuleExportName, StringLiteral, TSImportEqualsDeclaration, TSImportType,
+    TSModuleReference,
 };
 use oxc_semantic::SymbolId;
 use oxc_span::Span;
@@ -126,9 +127,9 @@ impl<'a> Walk<'_, 'a> {
         })
     }
 
-    /// An import statement inside `declare module "x" { … }`.
-    pub(super) fn ambient_import(&mut self, it: &'a ImportDeclaration<'a>) {
-        self.add_import(&it.source.value, ImportKind::TypeOnly, Names::Effects, it.span);
+    /// An import or re-export statement inside `declare module "x" { … }`.
+    pub(super) fn ambient_import(&mut self, source: &StringLiteral<'a>, span: Span) {
+        self.add_import(&source.value, ImportKind::TypeOnly, Names::Effects, span);
     }
 
     /// `export * from "x"`, `export * as ns from "x"`.

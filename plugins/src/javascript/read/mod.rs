@@ -112,12 +112,7 @@ fn read_text(path: &str, text: &str) -> FileFacts {
 /// its bindings.
 fn read_script(name: &str, extension: &str, declarations: bool, text: &str, whole: bool) -> FileFacts {
     let work = || with_arena(|arena| parse_and_walk(arena, name, extension, declarations, text, whole));
-    let read = match depth::room(text) {
-        depth::Room::Here => Some(work()),
-        depth::Room::Large(bytes) => depth::on_large_stack(bytes, work),
-        depth::Room::Refused => None,
-    };
-    read.unwrap_or_else(|| {
+    depth::with_room(text, work).unwrap_or_else(|| {
         let mut facts = lexical::read(text);
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         facts.damage = vec![Damage {

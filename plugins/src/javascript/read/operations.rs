@@ -141,8 +141,8 @@ impl<'a> Walk<'_, 'a> {
             Binding::Import { import, name } => {
                 let op = self.module(&self.imports[*import].specifier)?;
                 Some(match name {
-                    Some(name) => self.member_of(op, name),
-                    None => op,
+                    Some(name) if *name != "default" => self.member_of(op, name),
+                    _ => op,
                 })
             }
             Binding::Init { init, keys } => {
@@ -180,6 +180,9 @@ impl<'a> Walk<'_, 'a> {
         {
             return self.lead(&callee.object, steps);
         }
+        if is_interop(&it.callee) {
+            return self.lead(argument?, steps);
+        }
         let callee = self.lead(&it.callee, steps)?;
         match (callee.root.name.as_str(), callee.path.as_slice()) {
             ("require", []) | ("process", ["getBuiltinModule"]) => match argument? {
@@ -216,7 +219,7 @@ impl<'a> Walk<'_, 'a> {
             return self.on_own_path(it.span);
         }
         if is_global_object(name) {
-            return self.on_global_object(it.span);
+            return self.on_global_object(it.span, false);
         }
         match self.global(name) {
             Some(op) => self.on_root(op, 0),
@@ -233,7 +236,10 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// `globalThis`, by one of its names: its member is the global of that name.
-    pub(super) fn on_global_object(&mut self, span: Span) {
+    ///
+    /// `bare` says that it is written as a sloppy `this`, which compilers use to keep
+    /// their own helpers: names the table does not know tell nothing then.
+    pub(super) fn on_global_object(&mut self, span: Span, bare: bool) {
         let above = self.wrappers(0);
         match self.ancestor(above + 1) {
             Some(AstKind::StaticMemberExpression(member)) => {
@@ -246,6 +252,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 match self.global(name) {
                     Some(op) => self.on_root(op, above + 1),
+                    None if bare => {}
                     None => self.global_pin(name, above + 1, span),
                 }
             }
@@ -262,6 +269,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             Some(AstKind::UnaryExpression(it)) if it.operator == UnaryOperator::Typeof => {}
+            Some(AstKind::LogicalExpression(it)) if !is_used(it) && it.left.span() == span => {}
             Some(AstKind::BinaryExpression(it)) if it.operator != BinaryOperator::Addition => {
                 // Compared, or asked for a member by `in`.
             }
@@ -328,15 +336,9 @@ impl<'a> Walk<'_, 'a> {
                         _ => Usage::Computed,
                     }
                 }
-                Some(AstKind::CallExpression(it)) if it.callee.span() == node => {
-                    if self.is_promisify(it) {
-                        up += 1;
-                        continue;
-                    }
-                    Usage::Call(it)
-                }
+                Some(AstKind::CallExpression(it)) if it.callee.span() == node => Usage::Call(it),
                 Some(AstKind::CallExpression(it)) => {
-                    if self.is_promisify(it) {
+                    if is_interop(&it.callee) || self.is_promisify(it) {
                         up += 1;
                         continue;
                     }
@@ -442,6 +444,17 @@ impl<'a> Walk<'_, 'a> {
                         .all(|symbol| matches!(self.known[symbol.index()].binding, Binding::Init { .. }))
             })
     }
+}
+
+/// Helpers that compilers put around `require`, which give the module itself.
+fn is_interop(callee: &Expression<'_>) -> bool {
+    let name = match callee.get_inner_expression() {
+        Expression::Identifier(it) => it.name.as_str(),
+        Expression::StaticMemberExpression(it) => it.property.name.as_str(),
+        _ => return false,
+    };
+    let name = name.trim_start_matches('_');
+    matches!(name, "importStar" | "importDefault" | "toESM") || name.starts_with("interop")
 }
 
 /// Whether the value of a logical expression is what its left side is (`a || b`), and

@@ -11,6 +11,7 @@ use oxc_ast::ast::{
 use oxc_semantic::{SymbolFlags, SymbolId};
 use oxc_syntax::operator::{BinaryOperator, UnaryOperator};
 
+use super::table::{self, Use};
 use super::walk::{Binding, Walk};
 
 /// Globals that build a value from pure arguments and do nothing else.
@@ -48,16 +49,16 @@ const BUILDER_METHODS: &[(&str, &str)] = &[
 
 impl<'a> Walk<'_, 'a> {
     /// Whether evaluating `it` has no effect.
-    pub(super) fn is_pure(&self, it: &Expression<'a>) -> bool {
+    pub(super) fn is_pure(&self, it: &'a Expression<'a>) -> bool {
         self.pure(it, 0)
     }
 
     /// Whether evaluating a class definition has no effect.
-    pub(super) fn is_pure_class(&self, it: &Class<'a>) -> bool {
+    pub(super) fn is_pure_class(&self, it: &'a Class<'a>) -> bool {
         self.pure_class(it, 0)
     }
 
-    fn pure(&self, it: &Expression<'a>, depth: u32) -> bool {
+    fn pure(&self, it: &'a Expression<'a>, depth: u32) -> bool {
         if depth > 64 {
             return false;
         }
@@ -110,21 +111,22 @@ impl<'a> Walk<'_, 'a> {
                 self.is_builder(&it.callee) && self.pure_arguments(&it.arguments, depth)
             }
             Expression::CallExpression(it) => {
-                self.is_builder(&it.callee) && self.pure_arguments(&it.arguments, depth)
+                (self.is_builder(&it.callee) || self.is_pure_operation(&it.callee))
+                    && self.pure_arguments(&it.arguments, depth)
             }
             _ => false,
         }
     }
 
-    fn pure_arguments(&self, arguments: &[Argument<'a>], depth: u32) -> bool {
-        arguments.iter().all(|a| a.as_expression().is_some_and(|e| self.pure(e, depth) && !is_name(e)))
+    fn pure_arguments(&self, arguments: &'a [Argument<'a>], depth: u32) -> bool {
+        arguments.iter().all(|a| a.as_expression().is_some_and(|e| self.pure(e, depth) && !self.is_name(e)))
     }
 
-    fn pure_key(&self, key: &PropertyKey<'a>, computed: bool, depth: u32) -> bool {
+    fn pure_key(&self, key: &'a PropertyKey<'a>, computed: bool, depth: u32) -> bool {
         !computed || key.as_expression().is_none_or(|e| self.pure(e, depth))
     }
 
-    fn pure_class(&self, it: &Class<'a>, depth: u32) -> bool {
+    fn pure_class(&self, it: &'a Class<'a>, depth: u32) -> bool {
         let heritage = it.heritage_expression().is_none_or(|e| match e.get_inner_expression() {
             Expression::Identifier(_) | Expression::NullLiteral(_) => true,
             Expression::StaticMemberExpression(it) => self.safe_to_read(&it.object),
@@ -181,7 +183,30 @@ impl<'a> Walk<'_, 'a> {
         if flags.intersects(SymbolFlags::Enum | SymbolFlags::Class | SymbolFlags::Function) {
             return true;
         }
-        matches!(self.known[symbol.index()].binding, Binding::Import { name: None, .. })
+        match &self.known[symbol.index()].binding {
+            Binding::Import { name: None, .. } => true,
+            // What a package gives changes only with the package.
+            Binding::Import { import, .. } => is_package(&self.imports[*import].specifier),
+            _ => false,
+        }
+    }
+
+    /// Functions of node's modules that only compute, such as `path.join`.
+    fn is_pure_operation(&self, callee: &'a Expression<'a>) -> bool {
+        self.operation(callee).is_some_and(|op| {
+            matches!(op.root.name.as_str(), "node:path" | "node:url")
+                && matches!(
+                    op.root.find(&op.path, Use::Call),
+                    Some((table::Class::Pure | table::Class::Pinned(_), _))
+                )
+        })
+    }
+
+    /// A binding of the program as an argument: a builder may iterate it, and it may be
+    /// of any kind.
+    fn is_name(&self, it: &Expression<'a>) -> bool {
+        matches!(it.get_inner_expression(), Expression::Identifier(it)
+            if self.symbol(it).is_some() || !matches!(it.name.as_str(), "__dirname" | "__filename" | "undefined"))
     }
 
     fn is_builder(&self, callee: &Expression<'a>) -> bool {
@@ -203,7 +228,8 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// A bare name as an argument: a builder may iterate it, and it may be of any kind.
-fn is_name(it: &Expression<'_>) -> bool {
-    matches!(it.get_inner_expression(), Expression::Identifier(it) if it.name != "undefined")
+/// Whether a specifier looks like a package, not like a path or an alias of one.
+fn is_package(specifier: &str) -> bool {
+    let name = specifier.strip_prefix('@').unwrap_or(specifier);
+    name.starts_with(|c: char| c.is_ascii_lowercase())
 }

@@ -4,11 +4,12 @@
 //! As long as every use reads a static member, the import takes these members only:
 //! its names become a list with locals such as `ns.a`, and declarations refer to
 //! `ns.a`. One other use (passed, spread, indexed, assigned) and it takes the whole
-//! module under its name.
+//! module under its name. Exporting it is no use of this file: the import is then there
+//! twice, once with the members read here and once whole, for whoever imports the name.
 
 use std::collections::BTreeSet;
 
-use owed_engine::facts::{Name, Names};
+use owed_engine::facts::{Import, Name, Names};
 use oxc_ast::AstKind;
 use oxc_ast::ast::Expression;
 use oxc_span::GetSpan;
@@ -26,13 +27,15 @@ pub(super) struct Space<'a> {
     members: Vec<(u32, &'a str)>,
     /// Units in which it escapes.
     escapes: Vec<u32>,
+    /// Other files can reach it by name.
+    exported: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
     /// The import at `import` is held by `symbol`, called `prefix` in references.
     pub(super) fn add_space(&mut self, symbol: oxc_semantic::SymbolId, import: usize, prefix: String) {
-        let escapes = if self.exported.contains(&symbol) { vec![super::units::MODULE] } else { Vec::new() };
-        self.spaces.push(Space { import, prefix, members: Vec::new(), escapes });
+        let exported = self.exported.contains(&symbol);
+        self.spaces.push(Space { import, prefix, members: Vec::new(), escapes: Vec::new(), exported });
         let number = u32::try_from(self.spaces.len()).expect("fewer than 2^32 imports");
         self.known[symbol.index()].space = number;
     }
@@ -93,37 +96,30 @@ impl<'a> Walk<'_, 'a> {
     /// references.
     pub(super) fn settle_spaces(&mut self) {
         for space in std::mem::take(&mut self.spaces) {
-            let Space { import, prefix, members, escapes } = space;
+            let Space { import, prefix, members, escapes, exported } = space;
             let units = &mut self.units;
-            if escapes.is_empty() {
-                let names: BTreeSet<&str> = members.iter().map(|&(_, name)| name).collect();
-                self.imports[import].names.absorb(
-                    names
-                        .iter()
-                        .map(|name| Name { imported: (*name).to_owned(), local: format!("{prefix}.{name}") })
-                        .collect(),
-                );
-                units.texts.extend(members.iter().map(|(unit, name)| (*unit, format!("{prefix}.{name}"))));
-            } else {
+            if !escapes.is_empty() {
                 let all = members.iter().map(|&(unit, _)| unit).chain(escapes);
                 units.texts.extend(all.map(|unit| (unit, prefix.clone())));
                 self.imports[import].names = Names::Namespace(prefix);
+                continue;
             }
-        }
-    }
-}
-
-trait Absorb {
-    fn absorb(&mut self, more: Vec<Name>);
-}
-
-impl Absorb for Names {
-    /// Adds names to a list (`import d, * as ns` has both).
-    fn absorb(&mut self, mut more: Vec<Name>) {
-        match self {
-            Self::List(list) => list.append(&mut more),
-            Self::Effects if !more.is_empty() => *self = Self::List(more),
-            Self::Effects | Self::Namespace(_) => {}
+            if exported {
+                let whole =
+                    Import { names: Names::Namespace(prefix.clone()), ..self.imports[import].clone() };
+                if members.is_empty() {
+                    self.imports[import] = whole;
+                    continue;
+                }
+                self.imports.push(whole);
+            }
+            let names: BTreeSet<&str> = members.iter().map(|&(_, name)| name).collect();
+            let names = names
+                .iter()
+                .map(|name| Name { imported: (*name).to_owned(), local: format!("{prefix}.{name}") })
+                .collect();
+            self.imports[import].names = if members.is_empty() { Names::Effects } else { Names::List(names) };
+            units.texts.extend(members.iter().map(|(unit, name)| (*unit, format!("{prefix}.{name}"))));
         }
     }
 }

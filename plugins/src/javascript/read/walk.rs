@@ -279,7 +279,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::ImportExpression(it) => self.on_import_expression(it),
             AstKind::ImportMeta(_) => self.on_import_meta(),
             AstKind::TSImportType(it) => self.on_import_type(it),
-            AstKind::ImportDeclaration(it) if self.stack.len() > 2 => self.ambient_import(it),
+            // Top-level statements are read before the walk; these are inside
+            // `declare module "x" { … }`.
+            AstKind::ImportDeclaration(it) => self.ambient_import(&it.source, it.span),
+            AstKind::ExportAllDeclaration(it) => self.ambient_import(&it.source, it.span),
+            AstKind::ExportFromDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ThisExpression(_) => self.on_this(),
             AstKind::VariableDeclaration(it) => {
                 for declarator in &it.declarations {

@@ -53,7 +53,6 @@ impl Js<'_> {
                 out.targets.push(Target::Package(format!("npm:{types}")));
             }
         }
-        self.automatic_mocks(text, out);
         let elsewhere = match first_party {
             Some(found) => found || (self.link(&scope, name).is_none() && installed()),
             None => known,

@@ -39,7 +39,7 @@ impl Js<'_> {
         let text = specifier::without_query(text).unwrap_or(text);
         let package = text.strip_prefix("node:").unwrap_or(text);
         if matches!(specifier::parse(package), Specifier::Bare(_)) {
-            self.automatic_mocks(package, &mut out);
+            self.existing_mocks(package, &mut out);
             let roots = self.options.mock_roots.iter().map(String::as_str);
             for root in roots.chain([self.options.root.as_str(), ""]) {
                 if let Some(place) = path::join(&below(root, "__mocks__"), package) {
@@ -51,7 +51,7 @@ impl Js<'_> {
     }
 
     /// Existing mocks of a package, wherever they are.
-    pub(super) fn automatic_mocks(&self, name: &str, out: &mut Resolution) {
+    fn existing_mocks(&self, name: &str, out: &mut Resolution) {
         if let Some(files) = self.mocks().by_name.get(name) {
             out.targets.extend(files.iter().cloned().map(Target::File));
         }

@@ -115,6 +115,17 @@ impl Resolver for Js<'_> {
         }
         out
     }
+
+    /// The nearest `package.json` (it says whether a file is a module) and the
+    /// `tsconfig.json` that owns the directory (it says how types and JSX are erased).
+    fn surroundings(&self, from: &str) -> Resolution {
+        let dir = path::dirname(from);
+        let mut out = Resolution::default();
+        let nearest = self.nearest_package(dir, &mut out.absent);
+        out.consulted.extend(nearest.map(|at| package::below(&at, "package.json")));
+        self.owning_tsconfig(dir, &mut out);
+        out
+    }
 }
 
 impl<'a> Js<'a> {

@@ -133,6 +133,24 @@ impl Js<'_> {
         answer
     }
 
+    /// The directory of the nearest manifest; where a nearer one would lie goes to `absent`.
+    pub(super) fn nearest_package(&self, dir: &str, absent: &mut Vec<String>) -> Option<String> {
+        let nearest = self.scope(dir).packages.first().map(|package| package.dir.clone());
+        let own = std::iter::once(dir).chain(path::ancestors(dir));
+        let nearer = own.take_while(|at| nearest.as_deref() != Some(*at));
+        absent.extend(nearer.map(|at| below(at, "package.json")));
+        nearest
+    }
+
+    /// The configuration that owns a directory, with all that it is made of.
+    pub(super) fn owning_tsconfig(&self, dir: &str, out: &mut Resolution) {
+        let scope = self.scope(dir);
+        out.absent.extend(scope.absent_tsconfigs.iter().cloned());
+        for config in &scope.tsconfigs {
+            out.consulted.extend(config.chain.iter().cloned());
+        }
+    }
+
     /// Follows the configurations further up, for a specifier nobody else knows.
     pub(super) fn mapped_outside(
         &self,

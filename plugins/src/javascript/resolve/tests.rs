@@ -543,8 +543,8 @@ fn mocks() {
             (Mock, "src/t.ts", "./dir", "src/dir/__mocks__/index.ts src/dir/index.ts"),
             (Mock, "src/t.ts", "@s/n", "test/__mocks__/@s/n.js npm:@s/n"),
             (Mock, "src/t.ts", "lodash", "lib/__mocks__/lodash/index.js npm:lodash"),
-            // jest uses it without being asked.
-            (Static, "src/t.ts", "@s/n", "test/__mocks__/@s/n.js npm:@s/n"),
+            // Only a call asks for it; where jest does so by itself, its projects share it.
+            (Static, "src/t.ts", "@s/n", "npm:@s/n"),
             (Mock, "src/t.ts", "node:fs", ""),
             (Mock, "src/t.ts", "axios", "npm:axios"),
         ],

@@ -14,6 +14,8 @@ pub(super) enum Lock {
     Pdm,
     Pylock,
     Pipfile,
+    /// A format that is not read here: any change may mean any package.
+    Opaque,
 }
 
 /// Their file names.
@@ -121,6 +123,10 @@ fn pipfile(text: &str) -> Result<Locked, String> {
 
 /// Compares two states of a lock file.
 pub(super) fn diff(sides: &Sides<'_>, lock: Lock) -> Result<Meaning, String> {
+    if lock == Lock::Opaque {
+        let reason = format!("{}: this format is not read", sides.path);
+        return Ok(Meaning { any_package: Some(reason), ..Meaning::default() });
+    }
     let (base, head) = sides.each(|text| read(text, lock))?;
     let mut meaning = Meaning::default();
     meaning.compare(&base.packages, &head.packages);

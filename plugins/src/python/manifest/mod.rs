@@ -32,7 +32,9 @@ pub fn diff(tree: &dyn Tree, path: &str, base: Option<&[u8]>, head: Option<&[u8]
         }
     };
     let mut found = match kind {
-        Kind::Pyproject | Kind::PytestToml | Kind::Pipfile => toml_diff::manifest(&sides, kind),
+        Kind::Pyproject | Kind::PytestToml | Kind::Pipfile | Kind::ToolToml => {
+            toml_diff::manifest(&sides, kind)
+        }
         Kind::SetupCfg | Kind::Tox | Kind::PytestIni => settings::diff(&sides, kind),
         Kind::SetupPy | Kind::PythonVersion => whole(&sides),
         Kind::Requirements => requirements_diff(&sides),
@@ -62,6 +64,8 @@ enum Kind {
     SetupPy,
     Tox,
     Pipfile,
+    /// The own manifest of hatch, pixi, uv or tox.
+    ToolToml,
     PythonVersion,
     Requirements,
     Conda,
@@ -80,7 +84,7 @@ fn kind(path: &str) -> Option<Kind> {
     let name = path::basename(path);
     let lower = name.to_ascii_lowercase();
     let folder = path::basename(path::dirname(path));
-    let pip = matches!(path::extension(&lower), "txt" | "in" | "pip")
+    let pip = matches!(path::extension(&lower), "txt" | "in" | "pip" | "lock")
         && (lower.contains("requirements")
             || lower.contains("constraints")
             || matches!(folder, "requirements" | "reqs" | "constraints"));
@@ -92,6 +96,8 @@ fn kind(path: &str) -> Option<Kind> {
         "setup.py" => Kind::SetupPy,
         "tox.ini" => Kind::Tox,
         "Pipfile" => Kind::Pipfile,
+        "hatch.toml" | "pixi.toml" | "uv.toml" | "tox.toml" => Kind::ToolToml,
+        "pixi.lock" | "conda-lock.yml" => Kind::Lock(locks::Lock::Opaque),
         ".python-version" => Kind::PythonVersion,
         "uv.lock" => Kind::Lock(locks::Lock::Uv),
         "poetry.lock" => Kind::Lock(locks::Lock::Poetry),
@@ -100,7 +106,7 @@ fn kind(path: &str) -> Option<Kind> {
         "Pipfile.lock" => Kind::Lock(locks::Lock::Pipfile),
         "ruff.toml" | ".ruff.toml" | "mypy.ini" | ".mypy.ini" | ".flake8" | ".pylintrc" | "pylintrc"
         | ".isort.cfg" | "pyrightconfig.json" | ".bandit" | ".codespellrc" | ".style.yapf"
-        | ".pydocstyle" => Kind::Tool,
+        | ".pydocstyle" | ".coveragerc" | "MANIFEST.in" => Kind::Tool,
         _ if name.starts_with("pylock.") && name.ends_with(".toml") => Kind::Lock(locks::Lock::Pylock),
         _ if lower.starts_with("environment") && matches!(path::extension(name), "yml" | "yaml") => {
             Kind::Conda
@@ -185,6 +191,7 @@ impl Meaning {
             packages: packages.into_iter().map(|name| format!("pypi:{name}")).collect(),
             any_package: self.any_package,
             broken: self.broken,
+            ecosystem: None,
         }
     }
 }

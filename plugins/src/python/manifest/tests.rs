@@ -159,6 +159,9 @@ fn locks_by_package_and_upward() {
         "channels: [y]\ndependencies:\n - a\n",
         "any",
     );
+    check("pixi.lock", "a", "b", "any");
+    check("hatch.toml", "[envs.t]\ndependencies=['a']\n", "[envs.t]\ndependencies=['b']\n", "a b");
+    check("uv.toml", "index-url='a'\n", "index-url='b'\n", "any");
     // A manifest's change is closed over the lock beside it.
     check_in(
         &[("uv.lock", uv(1, 1).as_str())],

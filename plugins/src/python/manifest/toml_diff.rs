@@ -110,6 +110,10 @@ const INDEXES: &[&[&str]] = &[
     &["tool", "pdm", "resolution"],
     &["tool", "pixi", "workspace", "channels"],
     &["source"],
+    &["index"],
+    &["index-url"],
+    &["extra-index-url"],
+    &["workspace", "channels"],
 ];
 
 /// Compares two states of a TOML manifest.
@@ -120,6 +124,7 @@ pub(super) fn manifest(sides: &Sides<'_>, kind: Kind) -> Result<Meaning, String>
     let places: &[(&[&str], Shape)] = match kind {
         Kind::Pyproject => PYPROJECT,
         Kind::Pipfile => PIPFILE,
+        Kind::ToolToml => requirements::of_tool(owed_engine::path::basename(sides.path)),
         _ => &[],
     };
     let mut meaning = Meaning::default();
@@ -136,7 +141,7 @@ pub(super) fn manifest(sides: &Sides<'_>, kind: Kind) -> Result<Meaning, String>
             prefix.len() <= path.len() && prefix.iter().zip(&path).all(|(a, b)| *a == "*" || a == b)
         };
         let listed = places.iter().any(|(place, _)| under(place));
-        let pypi = kind == Kind::Pyproject || kind == Kind::Pipfile;
+        let pypi = kind != Kind::PytestToml;
         if listed || (kind == Kind::Pyproject && INERT.iter().any(|p| under(p))) {
             continue;
         }

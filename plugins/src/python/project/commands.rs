@@ -32,6 +32,8 @@ pub(crate) struct Commands {
     pub(crate) found: Vec<Command>,
     /// Directories put on `PYTHONPATH`, project-relative.
     pub(crate) python_path: Vec<String>,
+    /// Values of `DJANGO_SETTINGS_MODULE`, with the directory of the script.
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 fn is_script(file: &str) -> bool {
@@ -68,7 +70,10 @@ impl Commands {
         let mut commands = Self::default();
         for file in tree.files().iter().filter(|file| is_script(file)) {
             let Some(text) = tree.text(file) else { continue };
-            if ["pytest", "py.test", "unittest", "PYTHONPATH"].iter().any(|word| text.contains(word)) {
+            if ["pytest", "py.test", "unittest", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"]
+                .iter()
+                .any(|word| text.contains(word))
+            {
                 commands.scan(tree, file, &text);
             }
         }
@@ -128,11 +133,12 @@ impl Commands {
     }
 
     fn python_path(&mut self, tree: &dyn Tree, dir: &str, line: &str) {
-        let Some(at) = line.find("PYTHONPATH") else { return };
-        let rest = line[at + "PYTHONPATH".len()..].trim_start_matches(['"', '\'', ' ', ']']);
-        let Some(value) = rest.strip_prefix(['=', ':', '+', '?']) else { return };
-        let value = value.trim_start_matches(['=', ' ', '"', '\'']);
-        let value = value.split([' ', '"', '\'', ',']).next().unwrap_or("");
+        if let Some(module) = assigned(line, "DJANGO_SETTINGS_MODULE")
+            && module.split('.').all(super::names::is_identifier)
+        {
+            self.settings.push((dir.to_owned(), module.to_owned()));
+        }
+        let Some(value) = assigned(line, "PYTHONPATH") else { return };
         for part in value.split(':').filter(|part| !part.is_empty()) {
             if let Some(found) = place(tree, dir, part)
                 && tree.is_dir(&found)
@@ -142,6 +148,16 @@ impl Commands {
             }
         }
     }
+}
+
+/// The value that a line gives the variable `name`, in a shell's, YAML's, TOML's, tox's
+/// or Python's way.
+fn assigned<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let rest = &line[line.find(name)? + name.len()..];
+    let rest = rest.trim_start_matches(['"', '\'', ' ', ']']);
+    let value = rest.strip_prefix(['=', ':', '+', '?', ','])?;
+    let value = value.trim_start_matches(['=', ' ', '"', '\'']);
+    value.split([' ', '"', '\'', ',', ')']).next().filter(|value| !value.is_empty())
 }
 
 /// The existing path that `written` means, from the script's directory or the root.

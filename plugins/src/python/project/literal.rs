@@ -40,22 +40,41 @@ impl Value {
     }
 }
 
-/// A module whose top-level constants and calls can be asked for.
+/// The top-level constants and the calls of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    body: Vec<Stmt>,
     constants: BTreeMap<String, Value>,
+    calls: BTreeMap<String, Vec<Value>>,
 }
 
 /// How deep an expression is followed.
 const DEPTH: u32 = 40;
+/// A source with more brackets open at once, or operators in a statement, than this is
+/// read on a stack of its own, and not at all when it is long.
+const DEEP: usize = 200;
+const DEEP_LENGTH: usize = 100_000;
+const DEEP_STACK: usize = 64 << 20;
 
 impl Module {
-    /// Reads `source`; `None` when it is no Python.
+    /// Reads `source`; `None` when it is no Python, or nested beyond reason.
     pub(crate) fn parse(source: &str) -> Option<Self> {
+        if !is_deep(source) {
+            return Self::read(source);
+        }
+        if source.len() > DEEP_LENGTH {
+            return None;
+        }
+        std::thread::scope(|scope| {
+            let builder = std::thread::Builder::new().stack_size(DEEP_STACK);
+            builder.spawn_scoped(scope, || Self::read(source)).ok()?.join().ok()?
+        })
+    }
+
+    fn read(source: &str) -> Option<Self> {
         let parsed = ruff_python_parser::parse_module(source).ok()?;
-        let mut module =
-            Self { body: parsed.into_syntax().body.into_iter().collect(), constants: BTreeMap::new() };
-        for statement in &module.body {
+        let mut module = Self::default();
+        let body = &parsed.syntax().body;
+        for statement in body {
             let (target, value) = match statement {
                 Stmt::Assign(assign) if assign.targets.len() == 1 => (&assign.targets[0], &*assign.value),
                 Stmt::AnnAssign(assign) => match &assign.value {
@@ -65,13 +84,15 @@ impl Module {
                 _ => continue,
             };
             if let Expr::Name(name) = target {
-                let read = evaluate(value, &module.constants, DEPTH);
-                let known = module.constants.insert(name.id.to_string(), read).is_none();
-                if !known {
-                    module.constants.insert(name.id.to_string(), Value::Unknown);
-                }
+                let value = evaluate(value, &module.constants, DEPTH);
+                let again = module.constants.contains_key(name.id.as_str());
+                let value = if again { Value::Unknown } else { value };
+                module.constants.insert(name.id.to_string(), value);
             }
         }
+        let mut calls = Calls { constants: &module.constants, found: BTreeMap::new() };
+        body.iter().for_each(|statement| calls.visit_stmt(statement));
+        module.calls = calls.found;
         Some(module)
     }
 
@@ -81,27 +102,44 @@ impl Module {
     }
 
     /// Every call, anywhere, of a function whose last name is `name`.
-    pub(crate) fn calls(&self, name: &str) -> Vec<Value> {
-        let mut finder = Calls { name, module: self, found: Vec::new() };
-        for statement in &self.body {
-            finder.visit_stmt(statement);
-        }
-        finder.found
+    pub(crate) fn calls(&self, name: &str) -> &[Value] {
+        self.calls.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
+/// Whether the source may nest deeply: brackets, or a long chain of operators. Counted
+/// without regard for strings, which only makes it say yes too often.
+fn is_deep(source: &str) -> bool {
+    let (mut open, mut chain) = (0_usize, 0_usize);
+    for byte in source.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'|' | b'&' | b'^' | b'.' | b'<' | b'>' | b'~' | b'@' => {
+                chain += 1
+            }
+            b'\n' if open == 0 => chain = 0,
+            _ => {}
+        }
+        if open > DEEP || chain > DEEP * 5 {
+            return true;
+        }
+    }
+    false
+}
+
 struct Calls<'m> {
-    name: &'m str,
-    module: &'m Module,
-    found: Vec<Value>,
+    constants: &'m BTreeMap<String, Value>,
+    found: BTreeMap<String, Vec<Value>>,
 }
 
 impl<'a> Visitor<'a> for Calls<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         if let Expr::Call(call) = expr
-            && last_name(&call.func) == Some(self.name)
+            && let Some(name) = last_name(&call.func)
         {
-            self.found.push(evaluate(expr, &self.module.constants, DEPTH));
+            let value = evaluate_call(call, self.constants, DEPTH);
+            self.found.entry(name.to_owned()).or_default().push(value);
         }
         walk_expr(self, expr);
     }
@@ -186,5 +224,15 @@ mod tests {
         assert_eq!(module.constant("x"), Some(&Value::Unknown));
         assert_eq!(module.constant("y").unwrap().texts(), ["c"]);
         assert!(Module::parse("def (").is_none());
+    }
+
+    #[test]
+    fn deep_sources_do_not_overflow() {
+        let nested = format!("x = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
+        let chain = format!("x = 1{}\n", " + 1".repeat(20_000));
+        for source in [nested, chain] {
+            let module = Module::parse(&source);
+            assert!(module.is_none_or(|m| m.constant("x") == Some(&Value::Unknown)));
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! native or written by the build. Manifests are read, never run; what is not literal
 //! is left to the conventions (`src/`, the project directory itself).
 
+mod builds;
 pub(crate) mod commands;
 pub(crate) mod ini;
 pub(crate) mod literal;
@@ -55,6 +56,8 @@ pub(crate) struct Layout {
     pub(crate) distributions: Vec<Distribution>,
     /// Directories with a `manage.py`.
     pub(crate) django: Vec<String>,
+    /// Source roots that pants is told of.
+    pub(crate) pants: Vec<String>,
     /// Manifests that could not be read, with the reason.
     pub(crate) broken: BTreeMap<String, String>,
 }
@@ -111,9 +114,8 @@ impl Layout {
         let mut django = BTreeSet::new();
         for file in tree.files() {
             match path::basename(file) {
-                "pyproject.toml" | "setup.py" | "setup.cfg" => {
-                    dirs.entry(path::dirname(file)).or_default().push(file)
-                }
+                "pyproject.toml" | "setup.py" | "setup.cfg" | "hatch.toml" | "pixi.toml" | "uv.toml"
+                | "tox.toml" => dirs.entry(path::dirname(file)).or_default().push(file),
                 "manage.py" => {
                     django.insert(path::dirname(file).to_owned());
                 }
@@ -143,6 +145,7 @@ impl Layout {
             .into_iter()
             .filter(|dir| !dir.split('/').any(|segment| DATA_DIRS.contains(&segment)))
             .collect();
+        layout.pants = pants_roots(tree);
         layout
     }
 
@@ -177,7 +180,7 @@ impl Layout {
                 }
             }
         }
-        for root in &self.django {
+        for root in self.django.iter().chain(&self.pants) {
             if !roots.contains(root) {
                 roots.push(root.clone());
             }
@@ -190,6 +193,30 @@ impl Layout {
         let declared: BTreeSet<&String> = self.distributions.iter().flat_map(|d| &d.declared).collect();
         declared.into_iter().flat_map(|name| names::imports_of(name)).collect()
     }
+}
+
+/// The directories with Python that `root_patterns` of `pants.toml` name: `/x` from the
+/// project root, `x/y` anywhere.
+fn pants_roots(tree: &dyn Tree) -> Vec<String> {
+    let Some(root) = tree.text("pants.toml").and_then(|text| text.parse::<toml::Table>().ok()) else {
+        return Vec::new();
+    };
+    let mut globs = globset::GlobSetBuilder::new();
+    requirements::visit(&root, &["source", "root_patterns"], &mut |value| {
+        for pattern in value.as_array().into_iter().flatten().filter_map(toml::Value::as_str) {
+            let glob = match pattern.strip_prefix('/') {
+                Some(anchored) => anchored.to_owned(),
+                None => format!("**/{pattern}"),
+            };
+            if let Ok(glob) = globset::GlobBuilder::new(&glob).literal_separator(true).build() {
+                globs.add(glob);
+            }
+        }
+    });
+    let Ok(globs) = globs.build() else { return Vec::new() };
+    let python = tree.files().iter().filter(|file| file.ends_with(".py"));
+    let dirs: BTreeSet<&str> = python.flat_map(|file| path::ancestors(file)).collect();
+    dirs.into_iter().filter(|dir| globs.is_match(dir)).map(str::to_owned).collect()
 }
 
 /// Directories of `dirs` that a workspace glob (`packages/*`) names.

@@ -49,6 +49,27 @@ pub(crate) const PYPROJECT: &[(&[&str], Shape)] = &[
 pub(crate) const PIPFILE: &[(&[&str], Shape)] =
     &[(&["packages"], Shape::Names), (&["dev-packages"], Shape::Names)];
 
+/// Where requirements stand in the own manifest of a tool, by its file name.
+pub(crate) fn of_tool(name: &str) -> &'static [(&'static [&'static str], Shape)] {
+    match name {
+        "hatch.toml" => &[
+            (&["envs", "*", "dependencies"], Shape::Texts),
+            (&["envs", "*", "extra-dependencies"], Shape::Texts),
+        ],
+        "pixi.toml" => &[
+            (&["dependencies"], Shape::Names),
+            (&["pypi-dependencies"], Shape::Names),
+            (&["feature", "*", "dependencies"], Shape::Names),
+            (&["feature", "*", "pypi-dependencies"], Shape::Names),
+        ],
+        "uv.toml" => {
+            &[(&["constraint-dependencies"], Shape::Texts), (&["override-dependencies"], Shape::Texts)]
+        }
+        "tox.toml" => &[(&["env_run_base", "deps"], Shape::Texts), (&["env", "*", "deps"], Shape::Texts)],
+        _ => &[],
+    }
+}
+
 /// Adds what `root` asks for at the given places.
 pub(crate) fn from_toml(root: &toml::Table, places: &[(&[&str], Shape)], out: &mut Requirements) {
     for (path, shape) in places {
@@ -120,7 +141,7 @@ pub(crate) fn from_tox(ini: &Ini, out: &mut Requirements) {
 pub(crate) fn from_setup_py(module: &Module, out: &mut Requirements) {
     for call in module.calls("setup") {
         let Value::Call(_, _, keywords) = call else { continue };
-        for (name, value) in &keywords {
+        for (name, value) in keywords {
             match (name.as_str(), value) {
                 ("install_requires" | "tests_require" | "setup_requires", value) => {
                     value.texts().into_iter().for_each(|text| add(text, out));

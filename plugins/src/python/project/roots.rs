@@ -1,12 +1,13 @@
 //! Reads one distribution: its manifests in whatever build system they are written for.
 
+use super::builds::each_text;
 use super::*;
 use owed_engine::resolve::AliasFind;
 
 /// Collects what the manifests of one directory say.
 pub(super) struct Reader<'t> {
     tree: &'t dyn Tree,
-    found: Distribution,
+    pub(super) found: Distribution,
     /// Roots the manifests name.
     explicit: Vec<String>,
     /// Roots that only tools other than the build name.
@@ -51,12 +52,17 @@ impl<'t> Reader<'t> {
                     broken.insert(manifest.to_owned(), error);
                 }
             },
-            _ => match Module::parse(&text) {
+            "setup.py" => match Module::parse(&text) {
                 Some(module) => self.setup_py(&module, &text),
                 None => {
                     broken.insert(manifest.to_owned(), "it is no valid Python".to_owned());
                 }
             },
+            name => {
+                if let Ok(root) = text.parse::<toml::Table>() {
+                    requirements::from_toml(&root, requirements::of_tool(name), &mut self.requirements);
+                }
+            }
         }
     }
 
@@ -134,7 +140,7 @@ impl<'t> Reader<'t> {
         (self.found, self.members)
     }
 
-    fn root(&mut self, relative: &str) {
+    pub(super) fn root(&mut self, relative: &str) {
         if let Some(root) = path::join(&self.found.dir, relative.trim_end_matches('/'))
             && !self.explicit.contains(&root)
         {
@@ -142,7 +148,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn hint(&mut self, relative: &str) {
+    pub(super) fn hint(&mut self, relative: &str) {
         let relative = relative.replace("$MYPY_CONFIG_FILE_DIR", ".");
         if let Some(root) = path::join(&self.found.dir, &relative)
             && has_python(self.tree.files(), &root)
@@ -152,7 +158,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Says that `package` (dotted; empty for the top) lies in `directory`.
-    fn package_dir(&mut self, package: &str, directory: &str) {
+    pub(super) fn package_dir(&mut self, package: &str, directory: &str) {
         if package.is_empty() {
             self.root(directory);
             return;
@@ -170,7 +176,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A directory that *is* a package (`src/foo`, hatch `packages`): its parent is a root.
-    fn package_path(&mut self, directory: &str) {
+    pub(super) fn package_path(&mut self, directory: &str) {
         let directory = directory.trim_end_matches('/').trim_start_matches("./");
         self.root(path::dirname(directory));
     }
@@ -216,104 +222,6 @@ impl<'t> Reader<'t> {
         });
     }
 
-    fn plugins_of(&mut self, root: &toml::Table) {
-        for place in
-            [&["project", "entry-points", "pytest11"][..], &["tool", "poetry", "plugins", "pytest11"]]
-        {
-            requirements::visit(root, place, &mut |value| {
-                for module in value.as_table().into_iter().flat_map(|table| table.values()) {
-                    self.found.pytest_plugins.extend(module.as_str().map(entry_module));
-                }
-            });
-        }
-    }
-
-    fn setuptools(&mut self, root: &toml::Table) {
-        each_entry(root, &["tool", "setuptools", "package-dir"], |package, dir| {
-            self.package_dir(package, dir)
-        });
-        each_text(root, &["tool", "setuptools", "packages", "find", "where"], |dir| self.root(dir));
-    }
-
-    fn other_builds(&mut self, root: &toml::Table) {
-        for target in [&["tool", "hatch", "build", "targets", "*"][..], &["tool", "hatch", "build"]] {
-            let at = |key| [target, &[key][..]].concat();
-            each_text(root, &at("packages"), |dir| self.package_path(dir));
-            each_text(root, &at("only-include"), |dir| self.package_path(dir));
-            each_text(root, &at("sources"), |dir| self.root(dir));
-            each_text(root, &at("dev-mode-dirs"), |dir| self.root(dir));
-            each_entry(root, &at("sources"), |dir, package| {
-                self.package_dir(&package.trim_matches('/').replace('/', "."), dir);
-            });
-        }
-        requirements::visit(root, &["tool", "poetry", "packages"], &mut |value| {
-            for package in value.as_array().into_iter().flatten() {
-                let text = |key| package.get(key).and_then(toml::Value::as_str);
-                let from = text("from").unwrap_or("");
-                match (text("include"), text("to")) {
-                    (Some(include), Some(to)) => {
-                        let package = format!("{to}/{include}").trim_matches('/').replace('/', ".");
-                        let dir = format!("{from}/{include}");
-                        self.package_dir(&package, dir.trim_start_matches('/'));
-                    }
-                    _ => self.root(from),
-                }
-            }
-        });
-        each_text(root, &["tool", "pdm", "build", "package-dir"], |dir| self.root(dir));
-        each_text(root, &["tool", "maturin", "python-source"], |dir| self.root(dir));
-        each_text(root, &["tool", "uv", "build-backend", "module-root"], |dir| self.root(dir));
-        each_text(root, &["tool", "scikit-build", "wheel", "packages"], |dir| self.package_path(dir));
-        each_entry(root, &["tool", "scikit-build", "wheel", "packages"], |package, dir| {
-            self.package_dir(&package.replace('/', "."), dir);
-        });
-    }
-
-    fn native_build(&mut self, root: &toml::Table) {
-        let native = [
-            "maturin",
-            "scikit_build_core",
-            "skbuild",
-            "mesonpy",
-            "setuptools_rust",
-            "setuptools-rust",
-            "cffi",
-            "cython",
-            "pybind11",
-            "nanobind",
-            "mypyc",
-        ];
-        requirements::visit(root, &["build-system"], &mut |value| {
-            let text = value.to_string().to_ascii_lowercase();
-            self.found.native |= native.iter().any(|word| text.contains(word));
-        });
-        each_text(root, &["tool", "maturin", "module-name"], |name| {
-            self.found.native_modules.insert(name.to_owned());
-        });
-        for place in ["ext-modules", "rust-extensions"] {
-            requirements::visit(root, &["tool", "setuptools", place], &mut |value| {
-                self.found.native = true;
-                for module in value.as_array().into_iter().flatten() {
-                    let name = module.get("name").and_then(toml::Value::as_str);
-                    self.found.native_modules.extend(name.map(str::to_owned));
-                }
-            });
-        }
-    }
-
-    fn tool_hints(&mut self, root: &toml::Table) {
-        for place in [
-            &["tool", "ruff", "src"][..],
-            &["tool", "isort", "src_paths"],
-            &["tool", "pyright", "extraPaths"],
-            &["tool", "basedpyright", "extraPaths"],
-            &["tool", "mypy", "mypy_path"],
-            &["tool", "ty", "environment", "root"],
-        ] {
-            each_text(root, place, |dirs| dirs.split([':', ',']).for_each(|dir| self.hint(dir.trim())));
-        }
-    }
-
     fn setup_cfg(&mut self, ini: &Ini) {
         requirements::from_setup_cfg(ini, &mut self.requirements);
         let name = ini.get("metadata", "name").map(names::normalise);
@@ -346,7 +254,7 @@ impl<'t> Reader<'t> {
         requirements::from_setup_py(module, &mut self.requirements);
         for call in module.calls("setup") {
             let Value::Call(_, _, keywords) = call else { continue };
-            for (name, value) in &keywords {
+            for (name, value) in keywords {
                 self.setup_argument(name, value);
             }
         }
@@ -416,25 +324,6 @@ impl<'t> Reader<'t> {
 }
 
 /// The module of an entry point (`pkg.plugin:name [extra]`).
-fn entry_module(entry: &str) -> String {
+pub(super) fn entry_module(entry: &str) -> String {
     entry.split([':', '[']).next().unwrap_or("").trim().to_owned()
-}
-
-/// Each string at `path`, be it alone or in an array.
-fn each_text(root: &toml::Table, path: &[&str], mut found: impl FnMut(&str)) {
-    requirements::visit(root, path, &mut |value| {
-        let many = value.as_array().into_iter().flatten().filter_map(toml::Value::as_str);
-        value.as_str().into_iter().chain(many).for_each(&mut found);
-    });
-}
-
-/// Each key and string of the table at `path`.
-fn each_entry(root: &toml::Table, path: &[&str], mut found: impl FnMut(&str, &str)) {
-    requirements::visit(root, path, &mut |value| {
-        for (key, value) in value.as_table().into_iter().flatten() {
-            if let Some(text) = value.as_str() {
-                found(key, text);
-            }
-        }
-    });
 }

@@ -8,17 +8,16 @@
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{Declaration, DeclarationKind, Export};
-use ruff_python_ast::token::{Token, TokenKind};
-use ruff_text_size::{Ranged, TextRange, TextSize};
+use ruff_python_ast::token::Token;
+use ruff_text_size::{Ranged, TextRange};
 
+use super::digest::{Digest, Digests, shortened};
 use super::loads;
 use super::purity::Purity;
 use super::scope::{Bound, MODULE, Symbol};
 use super::text::Lines;
 use super::units::{self, MAIN_UNIT, MODULE_UNIT, UnitId};
-use super::walk::{Docstring, Walk};
-
-type Digest = [u8; 16];
+use super::walk::Walk;
 
 /// Every name bound at module level: declarations and imports alike can be imported.
 pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
@@ -33,11 +32,12 @@ pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
 pub(super) fn declarations(
     walk: &Walk<'_>,
     purity: &Purity<'_, '_>,
+    whole: &[UnitId],
     text: &str,
     tokens: &[Token],
     lines: &Lines<'_>,
 ) -> Vec<Declaration> {
-    let references = references(walk);
+    let references = references(walk, whole);
     let digests = Digests::of(walk, &references, text, tokens);
     let mut declared: BTreeMap<&str, Declaration> = BTreeMap::new();
     let mut parts: Vec<(&str, Digest)> = Vec::new();
@@ -65,16 +65,15 @@ pub(super) fn declarations(
     }
     combine(&mut declared, parts);
     let first = walk.ranges.iter().find(|(_, unit)| *unit == MODULE_UNIT).map(|(range, _)| *range);
-    let module =
-        |name: &'static str, kind, digest, unit: UnitId, range: ruff_text_size::TextRange| Declaration {
-            name: name.to_owned(),
-            kind,
-            digest,
-            references: references[unit.0 as usize].iter().map(|s| walk.names.name(*s).to_owned()).collect(),
-            effects_at_import: unit == MODULE_UNIT,
-            line: lines.line(range.start().to_u32()),
-            span: loads::span(range),
-        };
+    let module = |name: &'static str, kind, digest, unit: UnitId, range: TextRange| Declaration {
+        name: name.to_owned(),
+        kind,
+        digest,
+        references: references[unit.0 as usize].iter().map(|s| walk.names.name(*s).to_owned()).collect(),
+        effects_at_import: unit == MODULE_UNIT,
+        line: lines.line(range.start().to_u32()),
+        span: loads::span(range),
+    };
     // Names that statements with effects bind: loop variables, `with … as`, `global`.
     for symbol in walk.names.module_symbols() {
         let name = walk.names.name(symbol);
@@ -133,8 +132,9 @@ fn combine(declared: &mut BTreeMap<&str, Declaration>, mut parts: Vec<(&str, Dig
     }
 }
 
-/// For each unit, the module-level names it reads, sorted by symbol.
-fn references(walk: &Walk<'_>) -> Vec<Vec<Symbol>> {
+/// For each unit, the module-level names it reads, sorted by symbol; all of them for the
+/// units in `whole`.
+fn references(walk: &Walk<'_>, whole: &[UnitId]) -> Vec<Vec<Symbol>> {
     let mut references = vec![Vec::new(); walk.units.len()];
     for read in &walk.uses {
         let seen = match walk.names.resolve(read.scope, read.symbol) {
@@ -146,240 +146,29 @@ fn references(walk: &Walk<'_>) -> Vec<Vec<Symbol>> {
             references[read.unit.0 as usize].push(read.symbol);
         }
     }
+    for unit in whole {
+        references[unit.0 as usize].extend(walk.names.module_symbols());
+    }
     for list in &mut references {
         list.sort_unstable();
         list.dedup();
     }
     references
 }
-
-struct Digests {
-    units: Vec<Digest>,
-    module: Option<Digest>,
-    main: Option<Digest>,
-}
-
-impl Digests {
-    fn of(walk: &Walk<'_>, references: &[Vec<Symbol>], text: &str, tokens: &[Token]) -> Self {
-        let mut pass = Pass {
-            bytes: text.as_bytes(),
-            tokens,
-            next: 0,
-            after_docstring: false,
-            module: Vec::new(),
-            main: Vec::new(),
-            own: Vec::new(),
-        };
-        let mut digests = Self { units: vec![Digest::default(); walk.units.len()], module: None, main: None };
-        let unread = |d: &&Docstring| !(d.kept || walk.reads_docs || text[d.range].contains(">>>"));
-        let docstrings = walk.docstrings.iter().filter(unread).map(|d| (d.range, None));
-        let mut marks: Vec<(TextRange, Option<UnitId>)> =
-            walk.ranges.iter().map(|(range, unit)| (*range, Some(*unit))).chain(docstrings).collect();
-        // Outer ones first; a docstring may be all there is of a unit's first line.
-        marks.sort_by_key(|(range, unit)| (range.start(), std::cmp::Reverse(range.end()), unit.is_none()));
-        let mut open: Vec<(TextRange, Option<UnitId>)> = Vec::new();
-        let mut close = |pass: &mut Pass<'_>, (range, unit): (TextRange, Option<UnitId>)| {
-            pass.take(range.end(), unit.map(Some));
-            if let Some(unit) = unit
-                && unit > MAIN_UNIT
-            {
-                let unit = unit.0 as usize;
-                digests.units[unit] = finish(&mut pass.own, walk, &references[unit]);
-            }
-        };
-        for mark in marks {
-            while let Some(top) = open.pop_if(|(range, _)| range.end() <= mark.0.start()) {
-                close(&mut pass, top);
-            }
-            pass.take(mark.0.start(), open.last().map_or(Some(None), |(_, unit)| unit.map(Some)));
-            open.push(mark);
-        }
-        while let Some(top) = open.pop() {
-            close(&mut pass, top);
-        }
-        if !pass.module.is_empty() {
-            digests.module = Some(finish(&mut pass.module, walk, &references[MODULE_UNIT.0 as usize]));
-        }
-        if !pass.main.is_empty() {
-            digests.main = Some(finish(&mut pass.main, walk, &references[MAIN_UNIT.0 as usize]));
-        }
-        digests
-    }
-}
-
-/// One pass over the tokens.
-struct Pass<'t> {
-    bytes: &'t [u8],
-    tokens: &'t [Token],
-    next: usize,
-    after_docstring: bool,
-    module: Vec<u8>,
-    main: Vec<u8>,
-    own: Vec<u8>,
-}
-
-impl Pass<'_> {
-    /// Adds the tokens before `end` to a unit; `Some(None)`: to none; `None`: they are a
-    /// docstring.
-    fn take(&mut self, end: TextSize, unit: Option<Option<UnitId>>) {
-        let length = self.tokens[self.next..].iter().take_while(|t| t.start() < end).count();
-        let tokens = &self.tokens[self.next..self.next + length];
-        self.next += length;
-        let buffer = match unit {
-            None => {
-                self.after_docstring |= length > 0;
-                return;
-            }
-            Some(None) => return,
-            Some(Some(MODULE_UNIT)) => &mut self.module,
-            Some(Some(MAIN_UNIT)) => &mut self.main,
-            Some(Some(_)) => &mut self.own,
-        };
-        for token in tokens {
-            let kind = token.kind();
-            if matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline) {
-                continue;
-            }
-            if self.after_docstring {
-                self.after_docstring = false;
-                if kind == TokenKind::Newline {
-                    continue;
-                }
-            }
-            // The kind says all of an operator or a keyword.
-            buffer.push(kind as u8);
-            if kind <= TokenKind::IpyEscapeCommand || kind == TokenKind::Unknown {
-                let range = token.range();
-                buffer.extend_from_slice(&self.bytes[range.start().to_usize()..range.end().to_usize()]);
-                buffer.push(0);
-            }
-        }
-    }
-}
-
-fn finish(buffer: &mut Vec<u8>, walk: &Walk<'_>, references: &[Symbol]) -> Digest {
-    let mut imported: Vec<(&str, u32)> = Vec::new();
-    for &symbol in references {
-        if walk.names.flags(symbol) & super::scope::flag::IMPORTED == 0 {
-            continue;
-        }
-        for binding in walk.names.bindings(MODULE, symbol) {
-            if let Bound::Import(target) = binding.bound
-                && !walk.targets[target as usize].type_only
-            {
-                imported.push((walk.names.name(symbol), target));
-            }
-        }
-    }
-    imported.sort_by(|a, b| a.0.cmp(b.0).then(a.1.cmp(&b.1)));
-    for (local, target) in imported {
-        let target = &walk.targets[target as usize];
-        buffer.push(u8::MAX);
-        buffer.extend_from_slice(local.as_bytes());
-        buffer.push(0);
-        buffer.extend_from_slice(&target.level.to_le_bytes());
-        buffer.extend_from_slice(target.module.as_bytes());
-        buffer.push(0);
-        buffer.extend_from_slice(target.name.unwrap_or("").as_bytes());
-    }
-    let digest = shortened(blake3::hash(buffer));
-    buffer.clear();
-    digest
-}
-
-fn shortened(hash: blake3::Hash) -> Digest {
-    let mut digest = Digest::default();
-    let length = digest.len();
-    digest.copy_from_slice(&hash.as_bytes()[..length]);
-    digest
-}
-
 fn is_builtin(name: &str) -> bool {
-    BUILTINS.binary_search(&name).is_ok()
+    BUILTINS.split_whitespace().any(|builtin| builtin == name)
 }
 
-/// Names of the builtins module, sorted.
-const BUILTINS: [&str; 79] = [
-    "ArithmeticError",
-    "AssertionError",
-    "AttributeError",
-    "BaseException",
-    "Ellipsis",
-    "Exception",
-    "False",
-    "ImportError",
-    "IndexError",
-    "KeyError",
-    "KeyboardInterrupt",
-    "ModuleNotFoundError",
-    "NameError",
-    "None",
-    "NotImplemented",
-    "NotImplementedError",
-    "OSError",
-    "RuntimeError",
-    "StopIteration",
-    "SystemExit",
-    "True",
-    "TypeError",
-    "UnicodeDecodeError",
-    "ValueError",
-    "ZeroDivisionError",
-    "__file__",
-    "__import__",
-    "__name__",
-    "abs",
-    "all",
-    "any",
-    "bool",
-    "bytearray",
-    "bytes",
-    "callable",
-    "chr",
-    "classmethod",
-    "complex",
-    "delattr",
-    "dict",
-    "dir",
-    "divmod",
-    "enumerate",
-    "eval",
-    "exec",
-    "filter",
-    "float",
-    "format",
-    "frozenset",
-    "getattr",
-    "globals",
-    "hasattr",
-    "hash",
-    "id",
-    "int",
-    "isinstance",
-    "issubclass",
-    "iter",
-    "len",
-    "list",
-    "locals",
-    "map",
-    "max",
-    "min",
-    "next",
-    "object",
-    "open",
-    "ord",
-    "print",
-    "property",
-    "range",
-    "repr",
-    "reversed",
-    "set",
-    "setattr",
-    "sorted",
-    "str",
-    "super",
-    "zip",
-];
+/// Names of the builtins module that are often read.
+const BUILTINS: &str = "
+ArithmeticError AssertionError AttributeError BaseException Ellipsis Exception False ImportError
+IndexError KeyError KeyboardInterrupt ModuleNotFoundError NameError None NotImplemented
+NotImplementedError OSError RuntimeError StopIteration SystemExit True TypeError UnicodeDecodeError
+ValueError ZeroDivisionError __file__ __import__ __name__ abs all any bool bytearray bytes callable chr
+classmethod complex delattr dict dir divmod enumerate eval exec filter float format frozenset getattr
+globals hasattr hash id int isinstance issubclass iter len list locals map max min next object open ord
+print property range repr reversed set setattr sorted str super zip
+";
 
 /// The names a literal `__all__` lists.
 pub(super) fn listed(body: &[ruff_python_ast::Stmt]) -> Vec<&str> {

@@ -11,7 +11,9 @@
 //!   `dir/x.py` and `x.py` from the working directory, `/x.py` absolute) or, without a `/`
 //!   and not ending in `.py`, the dotted name of a module run by `-m`;
 //! - [`ImportKind::StringRef`] holds the text as written (`pkg.mod:attr`), or an attribute
-//!   chain on an imported module (`a.b.c`): any prefix may be a module.
+//!   chain on an imported module (`a.b.c`): any prefix may be a module. With a `/` it is a
+//!   string that looks like a relative path (`data/x.json`) and may be handed to code that
+//!   reads it: from the module's directory or from the working directory.
 
 use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names as Taken, PathBase, Presence, Span};
 use ruff_python_ast::{self as ast, Expr};

@@ -10,6 +10,7 @@
 
 mod cases;
 mod declare;
+mod digest;
 mod effects;
 mod eval;
 mod loads;
@@ -45,6 +46,16 @@ const MOST_BRACKETS: usize = 20_000;
 /// Whether the file at `path` is read here.
 pub fn reads(path: &str) -> bool {
     matches!(path::extension(path), "py" | "pyi")
+}
+
+/// Whether `bytes` declare an encoding of their own (PEP 263) that is read here.
+pub fn declares_encoding(bytes: &[u8]) -> bool {
+    text::declares_encoding(bytes)
+}
+
+/// What a person can do about an effect with this operation, in one line.
+pub fn fix(operation: &str) -> Option<&'static str> {
+    rows::TABLE.fix(operation)
 }
 
 /// Reads one file.
@@ -136,7 +147,7 @@ fn facts(
     Some(FileFacts {
         imports,
         exports: declare::exports(&walk, &submodules),
-        declarations: declare::declarations(&walk, &purity, text, parsed.tokens(), lines),
+        declarations: declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines),
         effects,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),

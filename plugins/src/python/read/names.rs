@@ -138,6 +138,9 @@ impl<'w, 'a> Names<'w, 'a> {
         if !self.walk.may_matter(symbol) && self.walk.names.flags(symbol) & flag::LOCAL == 0 {
             return nothing();
         }
+        if !self.walk.names.bindings(at, symbol).any(|b| may_lead(b.bound, member)) {
+            return nothing();
+        }
         let key = (at, symbol, member);
         match self.roots.borrow().get(&key) {
             Some(Answer::Done(roots)) => return Rc::clone(roots),
@@ -210,7 +213,7 @@ impl<'w, 'a> Names<'w, 'a> {
                 _ => {}
             }
         }
-        all.into()
+        if all.is_empty() { nothing() } else { all.into() }
     }
 
     /// The import that `expr`, a bare name, is bound to, when that is its only binding.
@@ -247,6 +250,22 @@ impl<'w, 'a> Names<'w, 'a> {
         let Some(symbol) = self.walk.names.find(&name.id) else { return false };
         let Some(at) = self.walk.names.resolve(scope, symbol) else { return false };
         at != MODULE && self.walk.names.bindings(at, symbol).all(|b| matches!(b.bound, Bound::Parameter(_)))
+    }
+}
+
+/// Whether a binding can stand for anything at all, by its form.
+fn may_lead(bound: Bound<'_>, member: bool) -> bool {
+    match bound {
+        Bound::Import(_) => true,
+        Bound::Value(value) => match value {
+            Expr::Call(call) => member && is_class_like(&call.func),
+            Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
+            Expr::If(_) | Expr::BoolOp(_) => true,
+            _ => false,
+        },
+        Bound::Entered(_) | Bound::Class(..) => member,
+        Bound::Parameter(_) => true,
+        _ => false,
     }
 }
 

@@ -13,6 +13,9 @@ pub(super) struct Place {
     pub(super) exact: bool,
     /// Written with a `/` at its end: what is appended is a new segment.
     pub(super) slash: bool,
+    /// Unknown segments at the end at least, when it is not exact: as many parents may be
+    /// taken without leaving `path`.
+    pub(super) slack: u8,
 }
 
 /// What an expression may evaluate to, as far as paths are concerned.
@@ -74,7 +77,7 @@ impl Value {
                 if !exact && path.trim_matches('/').is_empty() {
                     return Self::Unknown;
                 }
-                Self::Place(Place { base, path, exact, slash: text.ends_with('/') })
+                Self::Place(Place { base, path, exact, slash: text.ends_with('/'), slack: u8::from(!exact) })
             }
             other => other,
         }
@@ -98,9 +101,9 @@ impl Value {
             (Self::Place(place), Self::Place(relative)) => {
                 Self::Place(place.below(&relative.path, relative.exact))
             }
-            (Self::Place(place), _) => Self::Place(Place { exact: false, ..place }),
+            (Self::Place(place), _) => Self::Place(place.inside()),
             (Self::Package { name, path, exact }, Self::Text { text, exact: also, .. }) => {
-                let inner = Place { base: PathBase::Module, path, exact, slash: false }.below(&text, also);
+                let inner = Place { exact, ..Place::new(PathBase::Module, &path) }.below(&text, also);
                 Self::Package { name, path: inner.path, exact: inner.exact }
             }
             (Self::Package { name, path, .. }, _) => Self::Package { name, path, exact: false },
@@ -131,11 +134,11 @@ impl Value {
                     None if place.slash => Self::Place(place.below(&text, exact)),
                     None if exact => Self::Place(Place { path: place.path + &text, ..place }),
                     // The last segment goes on with something unknown.
-                    None => Self::Place(Place { exact: false, ..place.parent() }),
+                    None => Self::Place(place.parent().inside()),
                 }
             }
             (Self::Place(place), _) if place.exact => {
-                Self::Place(Place { exact: false, ..if place.slash { place } else { place.parent() } })
+                Self::Place(if place.slash { place } else { place.parent() }.inside())
             }
             (place @ (Self::Place(_) | Self::Tmp | Self::Home), _) => place,
             _ => Self::Unknown,
@@ -146,7 +149,7 @@ impl Value {
         match self.into_path() {
             Self::Place(place) => Self::Place(place.parent()),
             Self::Package { name, path, exact } => {
-                let inner = Place { base: PathBase::Module, path, exact, slash: false }.parent();
+                let inner = Place { exact, ..Place::new(PathBase::Module, &path) }.parent();
                 Self::Package { name, path: inner.path, exact: inner.exact }
             }
             other @ (Self::Tmp | Self::Home) => other,
@@ -161,9 +164,7 @@ impl Value {
             (Self::Memory, other) | (other, Self::Memory) => other,
             (Self::Tmp, other @ Self::Place(_)) | (other @ Self::Place(_), Self::Tmp) => other,
             (Self::Place(a), Self::Place(b)) if a.base == b.base && a.base != PathBase::Absolute => {
-                let shared = a.path.split('/').zip(b.path.split('/')).take_while(|(x, y)| x == y);
-                let path = shared.map(|(x, _)| x).collect::<Vec<_>>().join("/");
-                Self::Place(Place { base: a.base, path, exact: false, slash: false })
+                Self::Place(Place { exact: false, ..Place::new(a.base, &shared(&a.path, &b.path)) })
             }
             (Self::Text { .. }, Self::Text { .. }) => Self::some_text(),
             _ => Self::Unknown,
@@ -173,13 +174,22 @@ impl Value {
 
 impl Place {
     pub(super) fn new(base: PathBase, path: &str) -> Self {
-        Self { base, path: normal(path, base == PathBase::Absolute), exact: true, slash: false }
+        Self { base, path: normal(path, base == PathBase::Absolute), exact: true, slash: false, slack: 0 }
+    }
+
+    /// Something unknown in this directory or below.
+    pub(super) fn inside(self) -> Self {
+        Self { exact: false, slash: false, slack: self.slack.saturating_add(1), ..self }
     }
 
     /// `text` relative to this; not exact: beginning with `text`.
     pub(super) fn below(self, text: &str, exact: bool) -> Self {
         if !self.exact {
-            return self;
+            // Going up again may leave the constant part.
+            return match text.split('/').filter(|s| *s == "..").count() {
+                0 => Self { slack: self.slack.saturating_add(1), ..self },
+                ups => (0..ups).fold(self, |place, _| place.parent()),
+            };
         }
         let kept = if exact { text } else { text.rfind('/').map_or("", |at| &text[..at]) };
         let joined = if self.path.is_empty() { kept.to_owned() } else { format!("{}/{kept}", self.path) };
@@ -187,13 +197,16 @@ impl Place {
             path: normal(&joined, self.base == PathBase::Absolute),
             exact,
             slash: text.ends_with('/'),
+            slack: u8::from(!exact),
             ..self
         }
     }
 
     pub(super) fn parent(self) -> Self {
-        if !self.exact {
-            return self;
+        if let Some(slack) = self.slack.checked_sub(1)
+            && !self.exact
+        {
+            return Self { slack, ..self };
         }
         let path = normal(&format!("{}/..", self.path), self.base == PathBase::Absolute);
         Self { path, slash: false, ..self }
@@ -209,6 +222,16 @@ impl Place {
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or("")
     }
+}
+
+/// The longest directory that holds both.
+fn shared(a: &str, b: &str) -> String {
+    let ups = |path: &str| path.split('/').take_while(|s| *s == "..").count();
+    if ups(a) != ups(b) {
+        return vec![".."; ups(a).max(ups(b))].join("/");
+    }
+    let same = a.split('/').zip(b.split('/')).take_while(|(x, y)| x == y);
+    same.map(|(x, _)| x).collect::<Vec<_>>().join("/")
 }
 
 /// `path` without `.` and inner `..` segments, as text: links are for the reader of facts.
@@ -248,6 +271,14 @@ mod tests {
             let Value::Place(place) = value else { panic!("{value:?}") };
             assert_eq!((place.path.as_str(), place.exact), (path, exact));
         }
+        let place = |path: &str| Value::Place(Place::new(PathBase::Module, path));
+        let unions = [("a/x", "a/y", "a"), ("../a", "b", ".."), ("a", "b", ""), ("../a", "../b", "..")];
+        for (a, b, expected) in unions {
+            let Value::Place(union) = place(a).or(place(b)) else { panic!("{a} {b}") };
+            assert_eq!((union.path.as_str(), union.exact), (expected, false));
+        }
+        let Value::Place(up) = place("a").join(Value::Unknown).parent().parent() else { panic!() };
+        assert_eq!(up.path, "");
         assert_eq!(Value::some_text().into_path(), Value::Unknown);
         assert_eq!(Value::text("/etc/x").into_path(), Value::Place(Place::new(PathBase::Absolute, "/etc/x")));
     }

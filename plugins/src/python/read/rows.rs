@@ -64,9 +64,7 @@ pub(super) struct Row {
     pub(super) class: Class,
     pub(super) reason: Option<Opaque>,
     pub(super) pin: Option<String>,
-    /// Shown with the effect by whoever renders it.
     #[serde(default)]
-    #[expect(dead_code, reason = "data for the answer, which reads the table by itself")]
     fix: String,
     #[serde(default)]
     pub(super) path: u8,
@@ -86,6 +84,8 @@ pub(super) struct Row {
     pub(super) distinct: bool,
     pub(super) given: Option<u8>,
     pub(super) given_pin: Option<String>,
+    #[serde(default)]
+    pub(super) called: bool,
     #[serde(default)]
     pub(super) arguments: Arguments,
 }
@@ -124,6 +124,12 @@ impl Table {
         Ok(table)
     }
 
+    /// What to do about an operation, in one line.
+    pub(super) fn fix(&self, operation: &str) -> Option<&str> {
+        let row = self.row(operation)?;
+        (!row.fix.is_empty()).then_some(row.fix.as_str())
+    }
+
     /// Whether any row can match a name that starts with the segment `root`.
     pub(super) fn knows(&self, root: &str) -> bool {
         self.roots.contains(root)
@@ -158,6 +164,23 @@ impl Table {
             end = dot;
         }
         None
+    }
+
+    /// The worst that a member of a module may do, when any member may be meant.
+    pub(super) fn worst(&self, module: &str) -> Option<Opaque> {
+        let mut reasons: Vec<Opaque> = self
+            .rows
+            .values()
+            .filter(|r| {
+                r.operation.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+            .filter_map(|r| match r.class {
+                Class::Reads | Class::Resource => Some(Opaque::ComputedLoad),
+                _ => r.reason,
+            })
+            .collect();
+        reasons.sort_by_key(|r| (!r.is_input_opaque(), *r));
+        reasons.first().copied()
     }
 
     /// The row of a method of `pathlib.Path`.

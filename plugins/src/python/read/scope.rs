@@ -277,7 +277,7 @@ fn intrinsic(name: &str) -> u8 {
     match name {
         "self" | "cls" => flag::SELF,
         "open" | "exec" | "eval" | "compile" | "__import__" | "getattr" | "globals" | "vars" | "hash"
-        | "id" | "input" | "breakpoint" | "locals" => flag::BUILTIN,
+        | "id" | "input" | "breakpoint" | "locals" | "dir" | "hasattr" => flag::BUILTIN,
         "__file__" | "__path__" | "__doc__" | "__name__" | "__package__" | "__loader__" | "__spec__" => {
             flag::BUILTIN
         }

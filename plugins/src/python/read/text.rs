@@ -55,6 +55,12 @@ pub(super) fn decode(bytes: &[u8]) -> Text<'_> {
     }
 }
 
+/// Whether the file declares an encoding other than UTF-8 that is known.
+pub(super) fn declares_encoding(bytes: &[u8]) -> bool {
+    let kind = cookie(bytes).as_deref().map_or(Encoding::Utf8, Encoding::of);
+    !bytes.starts_with(b"\xef\xbb\xbf") && !matches!(kind, Encoding::Utf8 | Encoding::Unknown)
+}
+
 #[derive(Clone, Copy)]
 enum Encoding {
     Utf8,

@@ -190,14 +190,20 @@ impl PythonResolver<'_> {
         let own = self.index.place(path::dirname(ask.from));
         let own = own.filter(|place| !self.index.is_package(place) || !self.declares(top));
         let base = self.index.base(ask.from).map(Place::Known);
-        let inserted = self.index.inserted_with(top).iter().copied().map(Place::Known);
-        for place in own.into_iter().chain(base).chain(inserted) {
+        // Source roots may be set in ways that are not read here; a name that nobody
+        // declares is then what the repository has of it, wherever that lies.
+        let anywhere = if self.declares(top) { &[] } else { self.index.tops_with(top) };
+        let anywhere = anywhere.iter().copied().map(Place::Known);
+        for place in own.into_iter().chain(base).chain(anywhere) {
             if !places.contains(&place) {
                 places.push(place);
             }
         }
         let nearby = places.iter().map(|place| walk(&self.index, place, names, ask.types, true));
-        let nearby: Vec<Trail> = nearby.filter(|trail| trail.is_complete(names.len())).collect();
+        let (nearby, partial): (Vec<Trail>, Vec<Trail>) =
+            nearby.partition(|trail| trail.is_complete(names.len()));
+        // A package that has lost the module: its coming back is watched for.
+        found.absent.extend(partial.into_iter().filter(|trail| trail.regular).flat_map(|trail| trail.absent));
         if !nearby.is_empty() && self.take(&nearby, names, ask, found) {
             self.package(top, found);
             return;

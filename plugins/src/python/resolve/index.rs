@@ -106,8 +106,8 @@ pub(crate) struct Index<'a> {
     tree: &'a dyn Tree,
     dirs: Vec<Dir<'a>>,
     numbers: FxHashMap<&'a str, u32>,
-    /// Name of a top-level module to the inserted directories that have it.
-    inserted: FxHashMap<&'a str, Vec<u32>>,
+    /// Name to the directories, themselves no packages, that have a package or module of it.
+    tops: OnceLock<FxHashMap<&'a str, Vec<u32>>>,
 }
 
 /// Whether pytest, by default, collects the file or loads it as a conftest.
@@ -120,8 +120,7 @@ fn is_test_like(name: &str) -> bool {
 impl<'a> Index<'a> {
     /// Reads the inventory of `tree`.
     pub(crate) fn new(tree: &'a dyn Tree) -> Self {
-        let mut index =
-            Self { tree, dirs: Vec::new(), numbers: FxHashMap::default(), inserted: FxHashMap::default() };
+        let mut index = Self { tree, dirs: Vec::new(), numbers: FxHashMap::default(), tops: OnceLock::new() };
         index.dir("");
         let mut test_dirs = Vec::new();
         for file in tree.files() {
@@ -153,7 +152,6 @@ impl<'a> Index<'a> {
             let base = index.dirs[number as usize].base as usize;
             index.dirs[base].inserted = true;
         }
-        index.list_inserted();
         index
     }
 
@@ -189,23 +187,6 @@ impl<'a> Index<'a> {
 
     fn has_init(&self, number: usize) -> bool {
         self.dirs[number].modules.get("__init__").is_some_and(|m| m.forms.any(Forms::SOURCE))
-    }
-
-    fn list_inserted(&mut self) {
-        let mut inserted: FxHashMap<&'a str, Vec<u32>> = FxHashMap::default();
-        for (number, dir) in self.dirs.iter().enumerate().filter(|(_, dir)| dir.inserted) {
-            let number = u32::try_from(number).expect("fewer directories than u32::MAX");
-            let mut names: Vec<&'a str> = dir.modules.keys().copied().collect();
-            names.extend(
-                dir.dirs.iter().filter(|(_, d)| self.dirs[**d as usize].python).map(|(name, _)| *name),
-            );
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                inserted.entry(name).or_default().push(number);
-            }
-        }
-        self.inserted = inserted;
     }
 
     /// The tree it was made of.
@@ -251,9 +232,26 @@ impl<'a> Index<'a> {
             .filter(|number| self.dirs[*number as usize].inserted)
     }
 
-    /// All directories pytest inserts that have a top-level module `name`.
-    pub(crate) fn inserted_with(&self, name: &str) -> &[u32] {
-        self.inserted.get(name).map_or(&[], Vec::as_slice)
+    /// All directories, themselves no packages, that have a package or module `name`: were
+    /// one of them on `sys.path`, `name` would mean that.
+    pub(crate) fn tops_with(&self, name: &str) -> &[u32] {
+        let tops = self.tops.get_or_init(|| {
+            let mut tops: FxHashMap<&'a str, Vec<u32>> = FxHashMap::default();
+            for (number, dir) in self.dirs.iter().enumerate().filter(|(at, _)| !self.has_init(*at)) {
+                let number = u32::try_from(number).expect("fewer directories than u32::MAX");
+                let modules = dir.modules.iter().filter(|(_, module)| module.forms.any(Forms::SOURCE));
+                let packages = dir.dirs.iter().filter(|(_, inner)| self.has_init(**inner as usize));
+                let mut names: Vec<&'a str> = modules.map(|(name, _)| *name).collect();
+                names.extend(packages.map(|(name, _)| *name));
+                names.sort_unstable();
+                names.dedup();
+                for name in names {
+                    tops.entry(name).or_default().push(number);
+                }
+            }
+            tops
+        });
+        tops.get(name).map_or(&[], Vec::as_slice)
     }
 
     fn others<'s>(&'s self, dir: &'s Dir<'a>) -> &'s Others {

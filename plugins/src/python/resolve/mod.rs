@@ -7,8 +7,8 @@
 //! Directories searched for an absolute name, all with equal right: the source roots of
 //! the options, and what pytest inserts for the conftests and tests at or above the
 //! importing file. Only when none of them has the name, and it is no standard library
-//! name: the file's own directory (it may be run as a script) and every other directory
-//! that pytest inserts.
+//! name: the file's own directory (it may be run as a script) and, for a name that no
+//! manifest declares as a dependency, every directory of the repository that has it.
 
 mod dotted;
 mod index;

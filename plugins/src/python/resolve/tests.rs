@@ -144,6 +144,15 @@ fn test_and_script_directories_are_searched() {
 }
 
 #[test]
+fn an_undeclared_name_is_searched_everywhere() {
+    let files = "odd/place/lib/__init__.py odd/place/lib/m.py app/__init__.py app/x.py";
+    check(files, "", "app/x.py", "i lib.m", "odd/place/lib/__init__.py odd/place/lib/m.py pypi:lib");
+    check(files, "", "app/x.py", "i lib.gone", "pypi:lib");
+    let declared = format!("{files} requirements.txt=lib");
+    check(&declared, "", "app/x.py", "i lib.m", "pypi:lib");
+}
+
+#[test]
 fn native_modules_are_native() {
     let files = "a/__init__.py a/_x.pyx a/_y.pyi a/z.py a/z.pyi a/_v.cpython-311-x86_64-linux-gnu.so";
     for (text, expected) in [

@@ -199,11 +199,17 @@ impl Module<'_, '_> {
                 Some(mapper) => mapper,
                 None => self.foreign(module.to_owned(), name.to_owned(), arguments, at),
             },
+            ("globalThis", "Promise.resolve" | "Promise.all") => {
+                arguments.into_iter().next().unwrap_or_default()
+            }
             ("globalThis", "Boolean") => match arguments.first().unwrap_or(&Value::Undefined).truthy() {
                 Some(truthy) => Value::Bool(truthy),
                 None => Value::either(vec![Value::Bool(true), Value::Bool(false)]),
             },
-            _ => self.foreign(module.to_owned(), name.to_owned(), arguments, at),
+            _ => match self.reader.calls.get(&(module.to_owned(), name.to_owned())) {
+                Some(value) => value.clone(),
+                None => self.foreign(module.to_owned(), name.to_owned(), arguments, at),
+            },
         }
     }
 

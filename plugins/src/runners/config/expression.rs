@@ -134,9 +134,8 @@ impl Module<'_, '_> {
             "undefined" => Value::Undefined,
             "__dirname" => Value::String(self.dir()),
             "__filename" => Value::String(self.reader.absolute(self.path)),
-            "process" | "Object" | "JSON" | "Array" | "require" | "module" | "Boolean" | "String" => {
-                Value::Package("globalThis".to_owned(), name.to_owned())
-            }
+            "process" | "Promise" | "Object" | "JSON" | "Array" | "require" | "module" | "Boolean"
+            | "String" => Value::Package("globalThis".to_owned(), name.to_owned()),
             _ => self.unknown(format!("`{name}`"), at),
         }
     }

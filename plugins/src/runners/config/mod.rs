@@ -42,6 +42,8 @@ pub struct Reader<'a> {
     cwd: String,
     /// Values of names that packages export, by specifier and name.
     known: BTreeMap<(String, String), Value>,
+    /// What calls of functions that packages export give.
+    calls: BTreeMap<(String, String), Value>,
     /// Values of environment names that the runner itself sets.
     environment: BTreeMap<String, Value>,
     /// What a configuration that is a function is called with.
@@ -66,6 +68,7 @@ impl<'a> Reader<'a> {
             root,
             cwd,
             known: BTreeMap::new(),
+            calls: BTreeMap::new(),
             environment: BTreeMap::new(),
             argument: Value::Undefined,
             steps: Cell::new(STEPS),
@@ -79,6 +82,11 @@ impl<'a> Reader<'a> {
     /// Gives a name of a package a value (`configDefaults` of `vitest/config`).
     pub fn know(&mut self, module: &str, name: &str, value: Value) {
         self.known.insert((module.to_owned(), name.to_owned()), value);
+    }
+
+    /// Says what calling a function of a package gives, whatever it is given.
+    pub fn know_call(&mut self, module: &str, name: &str, value: Value) {
+        self.calls.insert((module.to_owned(), name.to_owned()), value);
     }
 
     /// Says what the runner itself sets an environment name to.

@@ -8,11 +8,9 @@ use owed_engine::tree::Tree;
 
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
-use crate::runners::shell;
+use crate::runners::{is_fixture, shell};
 
 const EXTENSIONS: &[&str] = &["js", "ts", "mts", "cts", "mjs", "cjs", "json"];
-const FIXTURES: &[&str] =
-    &["fixtures", "fixture", "__fixtures__", "testdata", "test-data", "__mocks__", "templates"];
 const VALUED: &[&str] = &[
     "--config",
     "-c",
@@ -168,18 +166,12 @@ fn is_base(config: &str) -> bool {
 
 fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<String>) -> Located {
     let mut located = Located::default();
+    let mut unused = Vec::new();
     let dirs: BTreeSet<String> = places.iter().map(|p| p.dir.clone()).collect();
     for mut place in places {
-        let fixture = place.dir.split('/').any(|s| FIXTURES.contains(&s));
+        let fixture = place.dir.split('/').any(is_fixture);
         if fixture && chain(&place.dir).skip(1).any(|d| dirs.contains(d)) {
-            located.problems.push(Problem {
-                code: "config-not-used".to_owned(),
-                path: place.config.clone().unwrap_or_else(|| place.dir.clone()),
-                line: None,
-                detail: "lies among fixtures of a project above it, so no project was made of it; a script \
-                         that names it with `--config` would make it one"
-                    .to_owned(),
-            });
+            unused.push(place.config.unwrap_or(place.dir));
             continue;
         }
         if !scripted.contains(&place.dir) {
@@ -188,6 +180,7 @@ fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<String>) -> Located {
         }
         located.places.push(place);
     }
+    located.problems = crate::runners::fixtures(&unused);
     located
 }
 

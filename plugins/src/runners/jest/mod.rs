@@ -13,6 +13,8 @@ mod projects;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, View};
@@ -45,14 +47,29 @@ impl Runner for Jest {
             .iter()
             .map(|place| (place, projects::of(&context(view.tree, &packages, place))))
             .collect();
+        let mut found: Vec<(&locate::Place, RunnerProject)> = Vec::new();
         for place in &located.places {
             if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                discovery.projects.push(finish(view, &packages, draft));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::erases_types(&project);
+                found.push((place, project));
             }
         }
+        let below: Vec<(String, BTreeSet<String>)> = found
+            .iter()
+            .map(|(place, p)| (place.dir.clone(), p.tests.iter().map(|t| t.path.clone()).collect()))
+            .collect();
+        for (place, mut project) in found {
+            // What a place below lists for itself is not run from here, when no script does.
+            let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
+            let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
+            project.tests.retain(|t| !theirs.contains(&t.path));
+            discovery.projects.push(project);
+        }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -151,7 +168,10 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project, and the mocks it loads by itself.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, root, .. } = draft;
+    let Draft { mut project, matcher, snapshots, root, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::patterns_unknown("jest", config.as_deref()));
+    }
     let mut per_test = PerTest::new(view.tree, packages, &root);
     let mut mocks = Vec::new();
     for dir in &matcher.roots {
@@ -176,6 +196,14 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             role: SharedRole::Setup,
             load: Load::Project,
         });
+    }
+    // One that appears or vanishes counts for every test: an installed package that is not
+    // read here may import what it mocks.
+    for listing in &project.listings {
+        if listing.glob.contains("__mocks__") {
+            let target = Target::Listing(listing.clone());
+            project.shared.push(Shared { target, role: SharedRole::Setup, load: Load::Content });
+        }
     }
     project.shared.sort();
     project.shared.dedup();

@@ -58,16 +58,17 @@ pub(super) struct Matcher {
     ignore_modules: Vec<Pattern>,
     /// Whether anything that defines tests may be one.
     anything: bool,
-    /// Directories whose tests another project lists.
-    nested: Vec<String>,
 }
 
 impl Matcher {
+    /// Whether the patterns are not known, so that anything may be a test.
+    pub(super) fn anything(&self) -> bool {
+        self.anything
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
-        if !self.extensions.iter().any(|e| ends_with_extension(file, e))
-            || self.nested.iter().any(|d| path::is_within(file, d))
-        {
+        if !self.extensions.iter().any(|e| ends_with_extension(file, e)) {
             return false;
         }
         let hit = self.lists.iter().any(|list| in_list(list, file))
@@ -261,7 +262,9 @@ impl Drafting<'_, '_> {
         let extensions = value.get("moduleFileExtensions").strings();
         matcher.extensions = extensions.possible;
         if extensions.absent || !extensions.unknown.is_empty() {
-            matcher.extensions.extend(MODULE_EXTENSIONS.iter().map(|e| (*e).to_owned()));
+            let old = self.context.major.is_some_and(|m| m < 30);
+            let default = MODULE_EXTENSIONS.iter().filter(|e| !(old && matches!(**e, "mts" | "cts")));
+            matcher.extensions.extend(default.map(|e| (*e).to_owned()));
         }
         self.unknown.extend(extensions.unknown);
 
@@ -324,9 +327,6 @@ impl Drafting<'_, '_> {
         self.unknown.extend(modules.unknown);
         if value.get("modulePathIgnorePatterns").alternatives().len() == 1 {
             matcher.ignore_modules = modules.sure.iter().filter_map(|p| self.pattern(p, "")).collect();
-        }
-        if !self.source.listed {
-            matcher.nested.clone_from(&self.context.place.nested);
         }
         matcher
     }

@@ -15,7 +15,7 @@ use super::config::Reader;
 use super::config::value::Value;
 use super::manifest::Packages;
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, flags, unsettled};
+use super::{below, compiled, flags, unsettled};
 use options::Options;
 use starts::Start;
 
@@ -36,19 +36,20 @@ impl Runner for Mocha {
         for start in starts::all(view.tree, &packages) {
             discovery.projects.push(project(view, &packages, &start));
         }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
 
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
         let mut argv = vec!["npx".to_owned()];
-        let words = flags::words(project.name.as_deref());
+        let (words, output) = flags::without_output(flags::words(project.name.as_deref()));
         // A wrapper that starts mocha stands first.
         if !words.first().is_some_and(|w| !w.starts_with('-')) {
             argv.push("mocha".to_owned());
         }
         argv.extend(words);
-        argv.extend(tests.iter().map(|t| path::relative(&project.root, t)));
+        argv.extend(tests.iter().map(|t| flags::run_as(&project.root, t, output.as_ref())));
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
 }
@@ -74,6 +75,8 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         }
     }
 
+    let outputs = compiled::outputs(view.tree, packages, &start.dir);
+    let (matcher, output) = options.matcher(view.tree, &start.dir, &outputs);
     let mut shared = Inputs::default();
     if let Some(config) = start.config.as_ref().filter(|c| path::basename(c) != "package.json") {
         shared.config(config);
@@ -88,14 +91,21 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         shared.module(&reader, &start.dir, module, role);
     }
     for file in &options.files {
-        shared.module(&reader, &start.dir, &dotted(file), SharedRole::Setup);
+        let compiled = path::join(&start.dir, file)
+            .map(|f| compiled::sources(view.tree, &outputs, &f))
+            .unwrap_or_default()
+            .into_iter()
+            .find_map(|(source, _)| reader.existing(source.strip_suffix(".[jt]s?(x)")?));
+        match compiled {
+            Some(source) => shared.file(&source, SharedRole::Setup),
+            None => shared.module(&reader, &start.dir, &dotted(file), SharedRole::Setup),
+        }
     }
     for module in options.plugins.iter().filter(|m| m.starts_with('.')) {
         shared.module(&reader, &start.dir, module, SharedRole::Plugin);
     }
 
     let mut per_test = PerTest::new(view.tree, packages, &start.dir);
-    let matcher = options.matcher(view.tree, &start.dir);
     let mut tests = Vec::new();
     for file in below(view.tree.files(), matcher.base()) {
         let unclear = matcher.anything && claims::defines_tests((view.facts)(file));
@@ -110,7 +120,7 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
     let unsettled = unsettled("mocha", start.config.as_deref(), &options.unknown, error.as_deref());
     RunnerProject {
         root: start.dir.clone(),
-        name: flags::name(&start.flags),
+        name: flags::name(&flags::with_output(&start.flags, output.as_ref())),
         resolve: ResolveOptions {
             root: start.dir.clone(),
             conditions: ["node", "node-addons"].map(str::to_owned).to_vec(),

@@ -4,6 +4,7 @@ use owed_engine::path;
 use owed_engine::tree::Tree;
 
 use super::starts::Start;
+use crate::runners::compiled::{self, Output};
 use crate::runners::config::Reader;
 use crate::runners::config::value::{Unknown, Value};
 use crate::runners::glob::{self, Globs, Style};
@@ -28,6 +29,8 @@ pub(super) struct Options {
 pub(super) struct Matcher {
     base: String,
     specs: Globs,
+    /// Files of named directories: no hidden ones, but hidden directories are entered.
+    dirs: Globs,
     ignores: Globs,
     /// Whether anything that defines tests may be one.
     pub(super) anything: bool,
@@ -41,7 +44,7 @@ impl Matcher {
 
     /// Whether `file` is one.
     pub(super) fn is_match(&self, file: &str) -> bool {
-        self.specs.is_match(file) && !self.ignores.is_match(file)
+        (self.specs.is_match(file) || self.dirs.is_match(file)) && !self.ignores.is_match(file)
     }
 }
 
@@ -118,8 +121,14 @@ impl Options {
         options
     }
 
-    /// The rule that lists the tests of a start in `dir`.
-    pub(super) fn matcher(&self, tree: &dyn Tree, dir: &str) -> Matcher {
+    /// The rule that lists the tests of a start in `dir`, and the output they are compiled
+    /// to before they run.
+    pub(super) fn matcher(
+        &mut self,
+        tree: &dyn Tree,
+        dir: &str,
+        outputs: &[Output],
+    ) -> (Matcher, Option<Output>) {
         let extensions: Vec<String> = if self.extensions.is_empty() {
             EXTENSIONS.iter().map(|e| (*e).to_owned()).collect()
         } else {
@@ -127,7 +136,7 @@ impl Options {
         };
         let list = format!("{{{}}}", extensions.join(","));
         let list = if extensions.len() == 1 { extensions[0].clone() } else { list };
-        let mut patterns = Vec::new();
+        let (mut patterns, mut dirs) = (Vec::new(), Vec::new());
         let default = ["./test".to_owned()];
         let specs = if self.specs.is_empty() { &default[..] } else { &self.specs };
         for spec in specs {
@@ -135,10 +144,10 @@ impl Options {
             match literal {
                 Some(file) if tree.is_file(&file) => patterns.push(glob::escape(&file)),
                 Some(file) if tree.is_dir(&file) => {
-                    let below = if self.recursive { "**/*" } else { "*" };
+                    let below = if self.recursive { "**/[!.]*" } else { "[!.]*" };
                     let file = glob::escape(&file);
                     let slash = if file.is_empty() { "" } else { "/" };
-                    patterns.push(format!("{file}{slash}{below}.{list}"));
+                    dirs.push(format!("{file}{slash}{below}.{list}"));
                 }
                 _ => {
                     let Some(pattern) = glob::at(dir, spec) else { continue };
@@ -151,15 +160,39 @@ impl Options {
                 }
             }
         }
+        let mut output = None;
+        for pattern in patterns.clone() {
+            if !compiled::is_missing(tree, &pattern) {
+                continue;
+            }
+            let sources = compiled::sources(tree, outputs, &pattern);
+            if sources.is_empty() && !self.specs.is_empty() && !pattern.ends_with(&format!("/*.{list}")) {
+                self.anything = true;
+                self.unknown.push(Unknown {
+                    reason: format!(
+                        "what `{pattern}`, which matches no file of the repository, is built from"
+                    ),
+                    path: String::new(),
+                    line: 0,
+                });
+            }
+            for (source, from) in sources {
+                patterns.push(source);
+                output.get_or_insert(from);
+            }
+        }
         let ignores: Vec<String> = self.ignores.iter().filter_map(|i| glob::at(dir, i)).collect();
         let style = Style { dot: false };
-        let base = patterns.iter().map(|p| glob::base(p)).reduce(common).unwrap_or(dir).to_owned();
-        Matcher {
+        let base =
+            patterns.iter().chain(&dirs).map(|p| glob::base(p)).reduce(common).unwrap_or(dir).to_owned();
+        let matcher = Matcher {
             base: if self.anything { dir.to_owned() } else { base },
             specs: Globs::new(&patterns, style),
+            dirs: Globs::new(&dirs, Style { dot: true }),
             ignores: Globs::new(&ignores, Style { dot: true }),
             anything: self.anything,
-        }
+        };
+        (matcher, output)
     }
 }
 

@@ -123,7 +123,29 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
         let declaring = packages.all().filter(|p| p.declares("mocha").is_some());
         starts.extend(declaring.map(|p| Start { dir: p.dir.clone(), ..Start::default() }));
     }
-    starts
+    joined(starts)
+}
+
+/// Starts that differ only in what they run are one.
+fn joined(starts: BTreeSet<Start>) -> BTreeSet<Start> {
+    let mut joined: Vec<Start> = Vec::new();
+    for start in starts {
+        let same = joined.iter_mut().find(|other| {
+            let bare = |s: &Start| Start { specs: Vec::new(), recursive: false, ..s.clone() };
+            // Without a pattern it runs the default, which the other's patterns replace.
+            other.specs.is_empty() == start.specs.is_empty() && bare(other) == bare(&start)
+        });
+        match same {
+            Some(other) => {
+                other.specs.extend(start.specs);
+                other.specs.sort();
+                other.specs.dedup();
+                other.recursive |= start.recursive;
+            }
+            None => joined.push(start),
+        }
+    }
+    joined.into_iter().collect()
 }
 
 /// The configuration mocha takes by itself when started in `dir`: the nearest upwards.
@@ -158,7 +180,10 @@ fn start(tree: &dyn Tree, packages: &Packages, dir: &str, command: &Command) -> 
         ignores: own(&["--ignore", "--exclude"]),
         extensions: own(&["--extension", "--extensions"]),
         recursive: command.has(&["--recursive"]),
-        plugins: own(&["--reporter", "-R", "--ui", "-u"]),
+        plugins: own(&["--reporter", "-R", "--ui", "-u"])
+            .into_iter()
+            .filter(|p| p.starts_with('.'))
+            .collect(),
         flags: kept(command, given.is_some()),
         dir,
     };

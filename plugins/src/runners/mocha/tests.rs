@@ -112,11 +112,55 @@ fn tests_are_listed() {
             ],
             vec![": test/a.js | npx mocha X"],
         ),
+        (
+            vec![
+                ("package.json", script("mocha")),
+                (
+                    ".mocharc.json",
+                    "{\"spec\": [\"./build/test/**/*.test.js\"], \"file\": \"build/test/setup.js\"}"
+                        .to_owned(),
+                ),
+                (
+                    "tsconfig.json",
+                    "{\"compilerOptions\": {\"outDir\": \"build\"}, \"include\": [\"src\", \"test\"]}"
+                        .to_owned(),
+                ),
+                ("test/a.test.ts", String::new()),
+                ("test/setup.ts", String::new()),
+            ],
+            vec![": test/a.test.ts | npx mocha X"],
+        ),
+        (
+            vec![("package.json", script("mocha lib/test/*.js")), ("test/a.test.ts", String::new())],
+            vec![":  ? | npx mocha X"],
+        ),
+        (
+            vec![
+                (
+                    "package.json",
+                    "{\"scripts\": {\"a\": \"mocha -r x t/a.js -R dot\", \"b\": \"mocha t/b.js -r x\"}}"
+                        .to_owned(),
+                ),
+                ("t/a.js", String::new()),
+                ("t/b.js", String::new()),
+            ],
+            vec![": t/a.js t/b.js | npx mocha --require x X"],
+        ),
     ];
     for (files, expected) in cases {
         let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
         assert_eq!(show(&discover(&files)), expected, "{files:?}");
     }
+}
+
+#[test]
+fn compiled_tests_are_run_by_the_name_of_the_output() {
+    let project = RunnerProject {
+        name: Some("--exit --sources=. --output=build".to_owned()),
+        ..RunnerProject::default()
+    };
+    let command = Mocha.command(&project, &["test/a.test.ts"]);
+    assert_eq!(command[0].argv, ["npx", "mocha", "--exit", "build/test/a.test.js"]);
 }
 
 #[test]

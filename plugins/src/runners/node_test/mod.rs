@@ -17,7 +17,7 @@ use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, flags, unsettled};
+use super::{below, compiled, flags, unsettled};
 use starts::Start;
 
 /// The runner of `node --test`.
@@ -33,8 +33,10 @@ impl Runner for NodeTest {
         let packages = Packages::read(view.tree);
         let mut discovery = Discovery::default();
         let mut claimed: BTreeSet<String> = BTreeSet::new();
-        for start in starts::all(&packages) {
-            let globs = start.globs(view.tree);
+        for mut start in starts::all(&packages) {
+            let outputs = compiled::outputs(view.tree, &packages, &start.dir);
+            let (globs, output) = start.globs(view.tree, &outputs);
+            start.flags = flags::with_output(&start.flags, output.as_ref());
             let project = project(view, &packages, &start, |file| globs.is_match(file));
             claimed.extend(project.tests.iter().map(|t| t.path.clone()));
             discovery.projects.push(project);
@@ -46,12 +48,13 @@ impl Runner for NodeTest {
             discovery.projects.push(project(view, &packages, &start, |file| files.contains(file)));
         }
         discovery.problems = survey.problems;
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
 
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
-        let words = flags::words(project.name.as_deref());
+        let (words, output) = flags::without_output(flags::words(project.name.as_deref()));
         let mut argv = Vec::new();
         // Another program than node stands first.
         if !words.first().is_some_and(|w| !w.starts_with('-')) {
@@ -61,7 +64,7 @@ impl Runner for NodeTest {
         }
         argv.extend(words);
         argv.push("--test".to_owned());
-        argv.extend(tests.iter().map(|t| path::relative(&project.root, t)));
+        argv.extend(tests.iter().map(|t| flags::run_as(&project.root, t, output.as_ref())));
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use owed_engine::path;
 use owed_engine::tree::Tree;
 
+use crate::runners::compiled::{self, Output};
 use crate::runners::glob::{self, Globs, Style};
 use crate::runners::manifest::Packages;
 use crate::runners::shell::{self, Command};
 
 /// What `node --test` runs when it is given no pattern.
-const DEFAULT: &[&str] = &["**/{test,test/**/*,test-*,*[-._]test}.?(c|m)[jt]s", "**/*.test.[jt]sx"];
+const DEFAULT: &[&str] = &["**/{test,test/**/*,test-*,*[-._]test}.?(c|m)[jt]s"];
 const VALUED: &[&str] = &[
     "--import",
     "--require",
@@ -77,8 +78,8 @@ impl Start {
         if self.patterns.iter().any(|p| p.starts_with("../")) { String::new() } else { self.dir.clone() }
     }
 
-    /// The rule that lists its tests.
-    pub(super) fn globs(&self, tree: &dyn Tree) -> Globs {
+    /// The rule that lists its tests, and the output they are compiled to before they run.
+    pub(super) fn globs(&mut self, tree: &dyn Tree, outputs: &[Output]) -> (Globs, Option<Output>) {
         let given = !self.patterns.is_empty();
         let patterns: Vec<&str> =
             if given { self.patterns.iter().map(String::as_str).collect() } else { DEFAULT.to_vec() };
@@ -98,7 +99,19 @@ impl Start {
                 _ => inside.extend(glob::at(&self.dir, pattern)),
             }
         }
-        Globs::new(&inside, Style { dot: true })
+        let mut output = None;
+        for pattern in inside.clone() {
+            if !given || !compiled::is_missing(tree, &pattern) {
+                continue;
+            }
+            let sources = compiled::sources(tree, outputs, &pattern);
+            self.unclear |= sources.is_empty();
+            for (source, from) in sources {
+                inside.push(source);
+                output.get_or_insert(from);
+            }
+        }
+        (Globs::new(&inside, Style { dot: true }), output)
     }
 }
 
@@ -167,8 +180,7 @@ fn start(dir: &str, command: &Command) -> Option<Start> {
             flags.push(flag.to_owned());
         }
     }
-    let patterns: Vec<String> =
-        command.positional(VALUED).into_iter().filter(|w| *w != "test").map(str::to_owned).collect();
+    let patterns: Vec<String> = command.positional(VALUED).into_iter().map(str::to_owned).collect();
     let mut modules = own(&["--import", "--require", "-r", "--loader", "--experimental-loader"]);
     modules.extend(implied.iter().map(|s| (*s).to_owned()));
     Some(Start {

@@ -11,6 +11,7 @@ use owed_engine::problem::{Problem, Widening};
 use owed_engine::resolve::Listing;
 use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, TestFile, View};
 
+use self::config::Config;
 use self::survey::{PytestProject, Survey};
 use crate::python::project::below;
 use crate::python::resolve::PythonResolver;
@@ -26,7 +27,7 @@ impl Runner for Pytest {
 
     fn discover(&self, view: &View<'_>) -> Discovery {
         let survey = Survey::new(view);
-        let mut discovery = Discovery::default();
+        let mut discovery = Discovery { problems: unreadable(&survey), ..Discovery::default() };
         for (dir, project) in &survey.pytest {
             let (found, problems) = discover_project(view, &survey, dir, project);
             if !found.tests.is_empty() || !found.unsettled.is_empty() {
@@ -42,6 +43,21 @@ impl Runner for Pytest {
         argv.extend(tests.iter().map(|test| path::relative(&project.root, test)));
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
+}
+
+/// Manifests that could not be read: their source roots and dependencies are not known,
+/// conventions stand in for them.
+fn unreadable(survey: &Survey) -> Vec<Problem> {
+    let layout = &survey.layout;
+    let broken = layout.broken.iter().filter(|(path, _)| !layout.of(path).fixture);
+    broken
+        .map(|(path, reason)| Problem {
+            code: "manifest-unreadable".to_owned(),
+            path: path.clone(),
+            line: None,
+            detail: format!("{reason}; source roots and dependencies are taken from conventions instead"),
+        })
+        .collect()
 }
 
 /// Hooks with which a conftest decides itself what is a test file.
@@ -63,7 +79,7 @@ fn discover_project(
     let resolve = shared::resolve_options(view, survey, dir, &config.pythonpath);
     let resolver = PythonResolver::new(view.tree, &resolve);
     let mut common = shared::manifests(&survey.layout, dir, Some(config));
-    common.extend(shared::toolchain(&survey.layout, dir, config));
+    common.extend(shared::toolchain(&survey.layout, &survey.commands.python_path, config));
     let (modules, lost) = shared::modules(&survey.layout, config, &resolver);
     let plugins: Vec<String> = modules
         .iter()
@@ -89,7 +105,12 @@ fn discover_project(
         .tests
         .iter()
         .map(|test| {
-            let mut own = shared::of_test(view, dir, test);
+            // Run from a project around this one, the test has that one's conftests too.
+            let outer = survey::outer(&survey.pytest, dir, test);
+            let around: Vec<&Config> = outer.map(|(_, project)| &project.config).collect();
+            let root = around.last().map_or(dir, |config| config.dir.as_str());
+            let mut own = shared::of_test(view, root, test);
+            own.extend(around.iter().filter_map(|config| shared::in_force(config)));
             if !test.ends_with(".py") || project.doctests.binary_search(test).is_ok() {
                 own.extend(shared::of_doctest(view, test, &resolver));
             }

@@ -41,7 +41,14 @@ pub(crate) fn resolve_options(
             roots.push(root);
         }
     }
-    ResolveOptions { root: dir.to_owned(), aliases, source_roots: roots, ..ResolveOptions::default() }
+    ResolveOptions {
+        root: dir.to_owned(),
+        aliases,
+        source_roots: roots,
+        // `TYPE_CHECKING` is false when tests run.
+        types_erased: true,
+        ..ResolveOptions::default()
+    }
 }
 
 /// Directories that files of the project, or conftests above it, add to `sys.path`.
@@ -68,15 +75,19 @@ fn added_paths(view: &View<'_>, dir: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
+/// The configuration file in force.
+pub(crate) fn in_force(config: &Config) -> Option<Shared> {
+    let file = config.file.clone()?;
+    Some(data(Target::Manifest(file), SharedRole::Config))
+}
+
 /// The manifests and configuration files that decide how tests of `dir` run: that in
 /// force, those that would come before it, and the manifests of the distributions around.
 pub(crate) fn manifests(layout: &Layout, dir: &str, config: Option<&Config>) -> Vec<Shared> {
     let mut shared = Vec::new();
     if let Some(config) = config {
         let in_force = config.file.as_deref();
-        if let Some(file) = in_force {
-            shared.push(data(Target::Manifest(file.to_owned()), SharedRole::Config));
-        }
+        shared.extend(self::in_force(config));
         for name in NAMES {
             let candidate = path::join(dir, name).expect("a name stays below its directory");
             if in_force == Some(candidate.as_str()) {
@@ -95,8 +106,10 @@ pub(crate) fn manifests(layout: &Layout, dir: &str, config: Option<&Config>) -> 
     shared
 }
 
-/// pytest and its plugins as installed packages, and the environment names it reads.
-pub(crate) fn toolchain(layout: &Layout, dir: &str, config: &Config) -> Vec<Shared> {
+/// pytest and its plugins as installed packages, the environment names it reads, and what
+/// Python loads by itself.
+pub(crate) fn toolchain(layout: &Layout, python_path: &[String], config: &Config) -> Vec<Shared> {
+    let dir = config.dir.as_str();
     let mut packages = BTreeSet::from(["pytest".to_owned(), "_pytest".to_owned(), "pluggy".to_owned()]);
     let around = |d: &&crate::python::project::Distribution| {
         path::is_within(dir, &d.dir) || (path::is_within(&d.dir, dir) && !d.fixture)
@@ -112,6 +125,11 @@ pub(crate) fn toolchain(layout: &Layout, dir: &str, config: &Config) -> Vec<Shar
         .collect();
     for name in ["PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"] {
         shared.push(data(Target::Env(name.to_owned()), SharedRole::Env));
+    }
+    for file in ["sitecustomize.py", "usercustomize.py"] {
+        // Python itself imports these from `PYTHONPATH`.
+        let places = python_path.iter().filter_map(|dir| path::join(dir, file));
+        shared.extend(places.map(|file| run(file, SharedRole::Setup)));
     }
     for file in &config.env_files {
         shared.extend(path::join(dir, file).map(|file| data(Target::File(file), SharedRole::Env)));

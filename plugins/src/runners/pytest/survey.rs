@@ -103,8 +103,18 @@ fn configs(view: &View<'_>, commands: &Commands) -> BTreeMap<String, Config> {
             }
         }
         if let Some(config) = configs.get_mut(&command.dir) {
-            let doctest = command.arguments.iter().any(|word| word == "--doctest-modules");
-            config.doctest_modules |= doctest;
+            // What adds tests or inputs counts; what leaves tests out may be one of several runs.
+            let mut told = Config::bare(&command.dir);
+            told.options(&command.arguments);
+            config.doctest_modules |= told.doctest_modules;
+            config.doctest_globs.extend(told.doctest_globs.into_iter().skip(1));
+            config.plugins.extend(told.plugins);
+            config.settings = config.settings.take().or(told.settings);
+        }
+    }
+    for (dir, module) in &commands.settings {
+        if let Some(config) = configs.get_mut(dir) {
+            config.settings.get_or_insert_with(|| module.clone());
         }
     }
     // A broken file among an outer project's test data is there to be broken.
@@ -198,11 +208,24 @@ fn assign(view: &View<'_>, projects: &mut BTreeMap<String, PytestProject>) {
     }
 }
 
+/// The projects around `dir` that would collect `file` as well, were pytest run from
+/// there: nearest first.
+pub(crate) fn outer<'p>(
+    projects: &'p BTreeMap<String, PytestProject>,
+    dir: &'p str,
+    file: &'p str,
+) -> impl Iterator<Item = (&'p str, &'p PytestProject)> {
+    path::ancestors(dir)
+        .filter_map(|above| projects.get_key_value(above))
+        .filter(|(_, project)| project.rules.reaches(file) && project.rules.is_test_module(file))
+        .map(|(above, project)| (above.as_str(), project))
+}
+
 /// A configuration among another project's test data (`tests/fixtures/x/pytest.ini`) is
 /// data too, unless the outer project would collect its files itself.
 fn is_reached_from_outside(projects: &BTreeMap<String, PytestProject>, dir: &str, file: &str) -> bool {
-    let outer = path::ancestors(dir).find_map(|above| projects.get_key_value(above));
-    let Some((above, outer)) = outer.filter(|_| !dir.is_empty()) else { return true };
+    let above = path::ancestors(dir).find_map(|above| projects.get_key_value(above));
+    let Some((above, _)) = above.filter(|_| !dir.is_empty()) else { return true };
     let inner = path::strip(dir, above).unwrap_or(dir);
-    !is_test_data(inner) || (outer.rules.reaches(file) && outer.rules.is_test_module(file))
+    !is_test_data(inner) || outer(projects, dir, file).next().is_some()
 }

@@ -168,6 +168,45 @@ fn conftests_packages_and_configuration_are_shared() {
 }
 
 #[test]
+fn a_nested_test_has_the_outer_conftest_when_the_outer_project_collects_it() {
+    for (root_ini, outer) in [("[pytest]\n", true), ("[pytest]\ntestpaths = tests\n", false)] {
+        let files = [
+            ("pytest.ini", root_ini),
+            ("conftest.py", ""),
+            ("tests/test_a.py", ""),
+            ("sub/pytest.ini", "[pytest]\n"),
+            ("sub/test_s.py", ""),
+        ];
+        with_view(&files, |view| {
+            let project = Pytest.discover(view).projects.remove(1);
+            let shared = &project.tests[0].shared;
+            let conftest = Target::File("conftest.py".to_owned());
+            assert_eq!(shared.iter().any(|s| s.target == conftest), outer, "{shared:?}");
+        });
+    }
+}
+
+#[test]
+fn scripts_add_plugins_and_settings() {
+    let files = [
+        INI,
+        (
+            "tox.ini",
+            "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = conf.test\ncommands = pytest -p own.plug\n",
+        ),
+        ("own/plug.py", ""),
+        ("conf/test.py", ""),
+        ("test_a.py", ""),
+    ];
+    with_view(&files, |view| {
+        let project = Pytest.discover(view).projects.remove(0);
+        for file in ["own/plug.py", "conf/test.py"] {
+            assert!(project.shared.iter().any(|s| s.target == Target::File(file.to_owned())), "{file}");
+        }
+    });
+}
+
+#[test]
 fn roots_come_from_configuration_manifests_and_sources() {
     let files = [
         ("pytest.ini", "[pytest]\npythonpath = tools\n"),

@@ -15,6 +15,8 @@ const load = async () => {
   for (const key of ["require", "import", "loader", "file", "spec", "ignore", "exclude", "extension", "recursive", "reporter", "ui"]) {
     if (options[key] !== undefined && options[key] !== null) out[key] = options[key];
   }
+  // What a file calls `spec` comes back as the words of a command line.
+  if (options._?.length) out.spec = [...(out.spec ?? []), ...options._.map(String)];
   return out;
 };
 

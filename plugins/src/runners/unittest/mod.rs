@@ -1,10 +1,10 @@
-//! unittest, and Django's `manage.py test`: the test files that pytest does not run, as
+//! unittest, and Django's `manage.py test` or `runtests.py`: the test files that pytest does not run, as
 //! `python -m unittest` finds them by name, when they hold test cases. Which start
 //! directories scripts name is read from the scripts' text.
 
 use std::collections::BTreeMap;
 
-use owed_engine::facts::{FileFacts, ImportKind};
+use owed_engine::facts::{DeclarationKind, FileFacts, ImportKind};
 use owed_engine::path;
 use owed_engine::resolve::{Listing, Resolver, Target};
 use owed_engine::runner::{
@@ -22,8 +22,9 @@ use crate::python::resolve::PythonResolver;
 #[derive(Clone, Copy, Debug)]
 pub struct Unittest;
 
-/// The name of a project that `manage.py test` runs.
-const DJANGO: &str = "django";
+/// Programs that set Django up and run its tests by label, in the order they are looked for.
+const MANAGERS: &[(&str, &[&str])] =
+    &[("manage.py", &["manage.py", "test"]), ("runtests.py", &["runtests.py"])];
 
 impl Runner for Unittest {
     fn name(&self) -> &'static str {
@@ -33,11 +34,12 @@ impl Runner for Unittest {
     fn discover(&self, view: &View<'_>) -> Discovery {
         let survey = Survey::new(view);
         let starts = Starts::read(view, &survey.commands);
+        let managers = managers(view, &survey);
         let mut groups: BTreeMap<Place, Vec<String>> = BTreeMap::new();
         for (dir, files) in &survey.unittest {
             for file in files {
                 if starts.names(file) && holds_tests((view.facts)(file)) {
-                    groups.entry(place(view, &survey, &starts, dir, file)).or_default().push(file.clone());
+                    groups.entry(place(view, &managers, &starts, dir, file)).or_default().push(file.clone());
                 }
             }
         }
@@ -58,9 +60,11 @@ impl Runner for Unittest {
             argv: std::iter::once("python".to_owned()).chain(words).collect(),
         };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        if project.name.as_deref() == Some(DJANGO) {
+        if let Some((_, program)) =
+            MANAGERS.iter().find(|(script, _)| project.name.as_deref() == Some(script))
+        {
             let labels = tests.iter().map(|test| dotted(root, test));
-            return vec![invocation(words("manage.py test").into_iter().chain(labels).collect())];
+            return vec![invocation(program.iter().map(|w| (*w).to_owned()).chain(labels).collect())];
         }
         let importable = |test: &&str| {
             path::strip(test.trim_end_matches(".py"), root).is_some_and(|t| t.split('/').all(is_identifier))
@@ -88,11 +92,11 @@ fn dotted(root: &str, file: &str) -> String {
     path::strip(file, root).unwrap_or(file).trim_end_matches(".py").replace('/', ".")
 }
 
-/// Where a group of tests runs: working directory, top-level directory, with Django or not.
+/// Where a group of tests runs: working directory, Django's program, top-level directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     root: String,
-    django: bool,
+    manager: Option<&'static str>,
     top: String,
 }
 
@@ -159,22 +163,46 @@ fn holds_tests(facts: Option<&FileFacts>) -> bool {
     facts.is_none_or(|facts| {
         !facts.tests.is_empty()
             || !facts.damage.is_empty()
-            || facts.declarations.iter().any(|d| d.name == "load_tests")
+            || facts.declarations.iter().any(|d| {
+                d.name == "load_tests" || (d.kind == DeclarationKind::Class && d.name.contains("Test"))
+            })
     })
 }
 
-fn place(view: &View<'_>, survey: &Survey, starts: &Starts, dir: &str, file: &str) -> Place {
-    let manage = path::ancestors(file).find(|at| survey.layout.django.iter().any(|d| d == at));
-    if let Some(root) = manage
-        && imports_django(view, survey, root)
-    {
-        return Place { root: root.to_owned(), django: true, top: root.to_owned() };
+/// Directories whose tests Django runs, with the program that does.
+fn managers(view: &View<'_>, survey: &Survey) -> BTreeMap<String, &'static str> {
+    let mut found = BTreeMap::new();
+    for file in view.tree.files() {
+        let dir = path::dirname(file);
+        let Some((script, _)) = MANAGERS.iter().find(|(script, _)| path::basename(file) == *script) else {
+            continue;
+        };
+        let known = match *script {
+            "manage.py" => survey.layout.django.iter().any(|d| d == dir),
+            _ => view.tree.text(file).is_some_and(|text| text.contains("django")),
+        };
+        if known && imports_django(view, survey, dir) {
+            found.entry(dir.to_owned()).or_insert(*script);
+        }
+    }
+    found
+}
+
+fn place(
+    view: &View<'_>,
+    managers: &BTreeMap<String, &'static str>,
+    starts: &Starts,
+    dir: &str,
+    file: &str,
+) -> Place {
+    if let Some((root, script)) = path::ancestors(file).find_map(|at| managers.get_key_value(at)) {
+        return Place { root: root.clone(), manager: Some(script), top: root.clone() };
     }
     // Without a script that says so: the directory from which its packages are named.
     let base = path::ancestors(file).find(|at| !view.tree.is_file(&package_file(at))).unwrap_or("");
     let top = starts.top(file).filter(|top| path::is_within(file, top)).unwrap_or(base);
     let top = if path::is_within(top, dir) { top } else { dir };
-    Place { root: dir.to_owned(), django: false, top: top.to_owned() }
+    Place { root: dir.to_owned(), manager: None, top: top.to_owned() }
 }
 
 fn package_file(dir: &str) -> String {
@@ -195,23 +223,22 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
     let top = path::relative(&place.root, &place.top);
     let resolve = resolve_options(view, survey, &place.root, &[top]);
     let mut shared = manifests(&survey.layout, &place.root, None);
-    let manage = path::join(&place.root, "manage.py").expect("a name stays below its directory");
-    if place.django {
+    if let Some(script) = place.manager {
+        let script = path::join(&place.root, script).expect("a name stays below its directory");
         let resolver = PythonResolver::new(view.tree, &resolve);
-        let targets = settings(view, &manage)
+        let targets = settings(view, &script)
             .into_iter()
-            .flat_map(|name| resolver.resolve(&manage, &import(&name, ImportKind::StringRef)).targets);
-        for target in targets.chain([Target::File(manage.clone())]) {
+            .flat_map(|name| resolver.resolve(&script, &import(&name, ImportKind::StringRef)).targets);
+        for target in targets.chain([Target::File(script.clone())]) {
             shared.push(Shared { target, role: SharedRole::Setup, load: Load::Project });
         }
     }
     shared.sort();
     shared.dedup();
     let tests = tests.into_iter().map(|path| TestFile { shared: packages(view, &path), path }).collect();
-    let name = if place.django {
-        Some(DJANGO.to_owned())
-    } else {
-        (place.top != place.root).then(|| path::relative(&place.root, &place.top))
+    let name = match place.manager {
+        Some(script) => Some(script.to_owned()),
+        None => (place.top != place.root).then(|| path::relative(&place.root, &place.top)),
     };
     RunnerProject {
         root: place.root.clone(),

@@ -30,6 +30,23 @@ fn finds_test_cases_by_name_and_facts() {
 }
 
 #[test]
+fn scripts_name_start_directories_and_patterns() {
+    let files = [
+        ("Makefile", "t:\n\tpython -m unittest discover -s spec -p 'check_*.py'\n"),
+        ("spec/inner/check_a.py", "#case"),
+        ("spec/inner/__init__.py", ""),
+        ("spec/notes.py", "#case"),
+    ];
+    with_view(&files, |view| {
+        let project = Unittest.discover(view).projects.remove(0);
+        assert_eq!(project.name.as_deref(), Some("spec"));
+        assert_eq!(project.resolve.source_roots[0], "spec");
+        let argv = &Unittest.command(&project, &["spec/inner/check_a.py"])[0].argv;
+        assert_eq!(argv.join(" "), "python -m unittest discover -s spec/inner -t spec -p check_a.py");
+    });
+}
+
+#[test]
 fn django_is_run_by_its_manager() {
     let files = [
         ("manage.py", "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site.settings')"),
@@ -41,7 +58,7 @@ fn django_is_run_by_its_manager() {
     with_view(&files, |view| {
         let found = Unittest.discover(view);
         let project = &found.projects[0];
-        assert_eq!(project.name.as_deref(), Some("django"));
+        assert_eq!(project.name.as_deref(), Some("manage.py"));
         let shared: Vec<_> = project.shared.iter().map(|s| &s.target).collect();
         assert!(shared.contains(&&Target::File("manage.py".to_owned())));
         let commands = Unittest.command(project, &["shop/tests.py"]);

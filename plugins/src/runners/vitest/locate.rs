@@ -9,12 +9,9 @@ use owed_engine::tree::Tree;
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
-use crate::runners::shell;
+use crate::runners::{is_fixture, shell};
 
 const EXTENSIONS: &[&str] = &["ts", "mts", "cts", "js", "mjs", "cjs"];
-/// Directories whose contents are inputs of tests, not projects of their own.
-const FIXTURES: &[&str] =
-    &["fixtures", "fixture", "__fixtures__", "testdata", "test-data", "__mocks__", "templates"];
 /// Options of the vitest command that take a value.
 pub(super) const VALUED: &[&str] = &[
     "--config",
@@ -216,8 +213,13 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             });
         }
     }
-    if places.is_empty() {
-        places.extend(declared.iter().map(|dir| Place { dir: (*dir).to_owned(), ..Place::default() }));
+    // A package that only declares vitest runs with the defaults, unless it declares it for
+    // the packages below, or one above runs its tests.
+    for dir in declared {
+        let related = |p: &Place| path::is_within(&p.dir, dir) || path::is_within(dir, &p.dir);
+        if !places.iter().any(related) {
+            places.insert(Place { dir: dir.to_owned(), ..Place::default() });
+        }
     }
     separated(places, &scripted)
 }
@@ -225,18 +227,12 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
 /// Leaves fixtures out, and decides which place lists the tests of a place below it.
 fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<&str>) -> Located {
     let mut located = Located::default();
+    let mut unused = Vec::new();
     let dirs: BTreeSet<String> = places.iter().map(|p| p.dir.clone()).collect();
     for mut place in places {
-        let fixture = place.dir.split('/').any(|s| FIXTURES.contains(&s));
+        let fixture = place.dir.split('/').any(is_fixture);
         if fixture && chain(&place.dir).skip(1).any(|d| dirs.contains(d)) {
-            located.problems.push(Problem {
-                code: "config-not-used".to_owned(),
-                path: place.config.clone().unwrap_or_else(|| place.dir.clone()),
-                line: None,
-                detail: "lies among fixtures of a project above it, so no project was made of it; a script \
-                         that names it with `--config` would make it one"
-                    .to_owned(),
-            });
+            unused.push(place.config.unwrap_or(place.dir));
             continue;
         }
         if !scripted.contains(place.dir.as_str()) {
@@ -245,6 +241,7 @@ fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<&str>) -> Located {
         }
         located.places.push(place);
     }
+    located.problems = crate::runners::fixtures(&unused);
     located
 }
 

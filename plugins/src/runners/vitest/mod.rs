@@ -13,6 +13,8 @@ mod projects;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
@@ -45,14 +47,29 @@ impl Runner for Vitest {
             .iter()
             .map(|place| (place, projects::of(&context(view.tree, &packages, place)).0))
             .collect();
+        let mut found: Vec<(&locate::Place, RunnerProject)> = Vec::new();
         for place in &located.places {
             if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                discovery.projects.push(finish(view, &packages, draft));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::erases_types(&project);
+                found.push((place, project));
             }
         }
+        let below: Vec<(String, BTreeSet<String>)> = found
+            .iter()
+            .map(|(place, p)| (place.dir.clone(), p.tests.iter().map(|t| t.path.clone()).collect()))
+            .collect();
+        for (place, mut project) in found {
+            // What a place below lists for itself is not run from here, when no script does.
+            let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
+            let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
+            project.tests.retain(|t| !theirs.contains(&t.path));
+            discovery.projects.push(project);
+        }
+        discovery.projects.retain(super::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -131,7 +148,11 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, .. } = draft;
+    let Draft { mut project, matcher, snapshots, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::patterns_unknown("vitest", config.as_deref()));
+    }
+    let root = project.root.clone();
     let mut per_test = PerTest::new(view.tree, packages, &project.root);
     for file in below(view.tree.files(), &matcher.base) {
         if !matcher.may_match(view, file) {
@@ -142,7 +163,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        options::docblock(view.tree, file, &mut test);
+        options::docblock(view.tree, &root, file, &mut test);
         project.tests.push(test);
     }
     project
@@ -161,7 +182,16 @@ fn reader<'a>(tree: &'a dyn Tree, packages: &'a Packages, cwd: &str, major: Opti
         ("exclude", list(options::exclude(major))),
         ("root", string(&reader.absolute(cwd))),
     ]);
-    reader.know("vitest/config", "configDefaults", defaults);
+    for (name, value) in [
+        ("defaultInclude", list(options::INCLUDE)),
+        ("defaultExclude", list(options::exclude(major))),
+        ("configDefaults", defaults),
+    ] {
+        reader.know("vitest/config", name, value);
+    }
+    for (module, name, value) in plugins::helpers() {
+        reader.know_call(module, name, value);
+    }
     for name in ["VITEST", "TEST"] {
         reader.environment(name, string("true"));
     }

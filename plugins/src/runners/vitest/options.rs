@@ -82,16 +82,16 @@ pub(super) struct Matcher {
     types_exclude: Vec<Globs>,
     /// Whether anything that defines tests may be one.
     anything: bool,
-    /// Directories whose tests another project lists.
-    nested: Vec<String>,
 }
 
 impl Matcher {
+    /// Whether the patterns are not known, so that anything may be a test.
+    pub(super) fn anything(&self) -> bool {
+        self.anything
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
-        if self.nested.iter().any(|d| path::is_within(file, d)) {
-            return false;
-        }
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));
         if self.types.is_match(file) && !out(&self.types_exclude) {
             return true;
@@ -279,6 +279,10 @@ impl Drafting<'_, '_> {
             if !known {
                 patterns.push("**/node_modules/**".to_owned());
             }
+            // Older versions take `e2e/` for nothing at all.
+            if self.context.major.is_some_and(|m| m >= 3) {
+                patterns.iter_mut().for_each(|p| p.truncate(p.trim_end_matches('/').len()));
+            }
             lists.push(self.globs(dir, &patterns));
         }
         lists
@@ -343,9 +347,6 @@ impl Drafting<'_, '_> {
             .reduce(|a, b| common(&a, &b).to_owned())
             .filter(|base| !path::is_within(base, &dir))
             .unwrap_or(dir);
-        if !self.source.listed {
-            matcher.nested.clone_from(&self.context.place.nested);
-        }
         matcher
     }
 
@@ -497,7 +498,7 @@ fn common<'a>(a: &'a str, b: &str) -> &'a str {
 }
 
 /// Adds the environment that a test asks for in its first comment.
-pub(super) fn docblock(tree: &dyn Tree, file: &str, test: &mut TestFile) {
+pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestFile) {
     let Some(text) = tree.text(file) else { return };
     let Some(at) = text.find("@vitest-environment").or_else(|| text.find("@jest-environment")) else {
         return;
@@ -507,10 +508,14 @@ pub(super) fn docblock(tree: &dyn Tree, file: &str, test: &mut TestFile) {
     match environment_package(name) {
         Some(None) => return,
         Some(Some(package)) => inputs.package(package, SharedRole::Plugin),
-        None if name.starts_with('.') => match path::join(path::dirname(file), name) {
-            Some(path) => inputs.file(&path, SharedRole::Plugin),
-            None => return,
-        },
+        // From the root of the project; some versions take it from the test.
+        None if name.starts_with('.') => {
+            for dir in [root, path::dirname(file)] {
+                if let Some(path) = path::join(dir, name) {
+                    inputs.file(&path, SharedRole::Plugin);
+                }
+            }
+        }
         None => inputs.package(package_of(&format!("vitest-environment-{name}")), SharedRole::Plugin),
     }
     test.shared.extend(inputs.finish());

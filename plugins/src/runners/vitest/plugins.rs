@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::runners::config::value::{Unknown, Value};
+use crate::runners::config::value::{Call, Entry, Object, Unknown, Value};
 
 /// What a plugin does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -34,6 +34,17 @@ struct Table {
     #[expect(dead_code, reason = "for people who compare tables")]
     version: u32,
     plugin: Vec<Row>,
+    helper: Vec<Helper>,
+}
+
+/// A function that makes a configuration.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Helper {
+    module: String,
+    name: String,
+    /// The plugins it adds.
+    plugins: Vec<String>,
 }
 
 /// What a list of plugins means.
@@ -56,6 +67,25 @@ fn table() -> &'static Table {
         let text = include_str!("../../../../queries/javascript/plugins.toml");
         toml::from_str(text).expect("the table is tested")
     })
+}
+
+/// What known helpers give: module, name, and a configuration with their plugins.
+pub(super) fn helpers() -> Vec<(&'static str, &'static str, Value)> {
+    let plugin = |module: &String| {
+        Value::Call(Box::new(Call {
+            module: module.clone(),
+            name: "default".to_owned(),
+            arguments: Vec::new(),
+            at: Unknown { reason: format!("the plugin `{module}`"), path: String::new(), line: 0 },
+        }))
+    };
+    let rows = table().helper.iter();
+    rows.map(|row| {
+        let list = Value::Array(row.plugins.iter().map(plugin).collect());
+        let value = Value::Object(Object(vec![Entry::Key("plugins".to_owned(), list)]));
+        (row.module.as_str(), row.name.as_str(), value)
+    })
+    .collect()
 }
 
 fn covers(pattern: &str, name: &str) -> bool {

@@ -29,6 +29,9 @@ fn kinds_and_effects_at_import() {
         ("enum E { A = 1 } const a = E.A", "a", Value, false),
         ("const { a } = b", "a", Value, true),
         ("const a = `x${b}`", "a", Value, false),
+        ("import path from 'node:path'; const a = path.join(__dirname, 'x')", "a", Value, false),
+        ("import R from 'react'; class A extends R.Component {}", "A", Class, false),
+        ("import R from './react'; class A extends R.Component {}", "A", Class, true),
         ("const a = Object.freeze({ x: 1 })", "a", Value, false),
         ("let a", "a", Value, false),
         ("enum E { A = g() }", "E", Value, true),
@@ -61,6 +64,7 @@ fn references() {
         ("import * as n from './x'; function f() { return n.a(n) }", "f", &["n"]),
         ("async function f() { return (await import('./x')).a }", "f", &["import(\"./x\").a"]),
         ("const b = 1; const { a, c } = g(b)", "c", &["b"]),
+        ("import * as n from './x'; export { n }; g()", "<module>", &["<links>"]),
         ("let n = 0; export const f = () => { n += 1 }", "f", &["n"]),
     ];
     for (text, name, expected) in cases {

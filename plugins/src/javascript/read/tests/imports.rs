@@ -49,6 +49,7 @@ fn statements() {
         ("import * as n from './a'; n.x = 1", &["Static ./a * as n"]),
         ("import * as n from './a'; n[k]", &["Static ./a * as n"]),
         ("import * as n from './a'; export { n }", &["Static ./a * as n"]),
+        ("import * as n from './a'; export { n }; n.x()", &["Static ./a {x as n.x}", "Static ./a * as n"]),
         ("import d, * as n from './a'; d(n)", &["Static ./a * as n", "Static ./a {default as d}"]),
         ("export { a as b } from './a'", &["ReExport ./a {a as b}"]),
         ("export * from './a'", &["Star ./a * as *"]),
@@ -60,7 +61,10 @@ fn statements() {
         ("import defer * as n from './a'; n.x", &["Static ./a {x as n.x}"]),
         ("import s from './a.css?inline'; s", &["Static ./a.css?inline {default as s}"]),
         ("let t: import('./a').T", &["TypeOnly ./a"]),
-        ("declare module 'x' { import { y } from './y' }", &["TypeOnly ./y"]),
+        (
+            "declare module 'x' { import { y } from './y'; export * from './z' }",
+            &["TypeOnly ./y", "TypeOnly ./z"],
+        ),
         (
             "/// <reference path=\"b.d.ts\" />\n/// <reference types='node' />\nimport './a'",
             &["TypeOnly ./b.d.ts", "TypeOnly node", "Static ./a"],

@@ -160,6 +160,20 @@ impl<'a> Judge<'_, 'a> {
                 self.load(specifier, kind, range, site);
             }
             "getattr" | "hasattr" | "builtins.getattr" => self.getattr(call, site),
+            "globals" | "builtins.globals" => self.found.whole.push(site.unit),
+            "vars" | "locals" | "dir" if call.arguments.is_empty() => {
+                // Inside a function these are its own names.
+                if !site.later {
+                    self.found.whole.push(site.unit);
+                }
+            }
+            "vars" | "dir" => {
+                if let Some(target) = first.and_then(|f| self.names.import_of(f, site.scope))
+                    && target.name.is_none()
+                {
+                    self.load(loads::dotted(target), ImportKind::Star, range, site);
+                }
+            }
             "unittest.mock.patch" | "unittest.mock.patch.multiple" | "unittest.mock.seal" => {
                 self.patch(argument(call, 0, "target"), name, range, site);
             }
@@ -170,6 +184,9 @@ impl<'a> Judge<'_, 'a> {
             _ if name.starts_with("unittest.mock.") => {}
             _ if name.starts_with("pytest.MonkeyPatch.") => self.monkeypatch(name, call, site),
             _ if name.starts_with("pytest.Pytester.") => self.pytester(name, call, site),
+            "os.chdir" | "os.fchdir" | "contextlib.chdir" => {
+                self.chdir(argument(call, 0, "path"), range, site)
+            }
             "os.getenv" | "os.getenvb" => self.env(name, argument(call, 0, "key"), range, site),
             _ if name.starts_with("os.environ") => self.environ_method(name, call, site),
             _ if name.starts_with("sys.path.") => self.sys_path(name, call, site),

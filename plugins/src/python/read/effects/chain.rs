@@ -35,6 +35,7 @@ impl<'a> Judge<'_, 'a> {
         match row.class {
             Class::Pure | Class::Writes => {}
             Class::Pinned => self.named(name, row.pin.as_deref().unwrap_or_default(), range, site),
+            Class::Opaque if row.called || is_class_or_constant(name) && row.operation.ends_with(".*") => {}
             Class::Opaque | Class::Unpickle => {
                 self.opaque(name, row.reason.unwrap_or(Opaque::Unlisted), range, site);
             }
@@ -199,4 +200,11 @@ impl<'a> Judge<'_, 'a> {
         }
         (text.len() > before).then_some(text)
     }
+}
+
+/// `socket.timeout` aside, members that are classes of errors or constants do nothing.
+fn is_class_or_constant(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    ["Error", "Exception", "Warning", "Interrupt"].iter().any(|end| last.ends_with(end))
+        || last.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }

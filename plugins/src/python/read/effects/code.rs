@@ -94,13 +94,19 @@ impl<'a> Judge<'_, 'a> {
         }
     }
 
+    /// An attribute by name: of a module, computed, it may be any member.
     pub(super) fn getattr(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
         let [object, name, ..] = &*call.arguments.args else { return };
-        let module = self.names.import_of(object, site.scope).is_some_and(|t| t.name.is_none())
-            || matches!(object, Expr::Subscript(s) if self.names.is(&s.value, site.scope, "sys.modules"));
-        if !module {
+        let range = call.range();
+        if let Expr::Subscript(s) = object
+            && self.names.is(&s.value, site.scope, "sys.modules")
+        {
+            // Judged as a use of `sys.modules`; this module's own names may all be meant.
             return;
         }
+        let Some(target) = self.names.import_of(object, site.scope).filter(|t| t.name.is_none()) else {
+            return;
+        };
         self.consumed.insert(object.range());
         match self.eval.value(name, site.scope) {
             Value::Text { text, exact: true, package: false } => {
@@ -109,10 +115,21 @@ impl<'a> Judge<'_, 'a> {
                 if let Some(full) = full
                     && let Some(row) = TABLE.row(&full)
                 {
-                    self.reference(row, &full, call.range(), site);
+                    self.reference(row, &full, range, site);
                 }
             }
-            _ => self.opaque("getattr", Opaque::Eval, call.range(), site),
+            _ if target.level == 0 && is_stdlib(target.module) => {
+                if let Some(reason) = TABLE.worst(target.module) {
+                    self.opaque("getattr", reason, range, site);
+                }
+            }
+            // All of the module, and any submodule that it loads when asked.
+            _ => {
+                let module = loads::dotted(target);
+                let site = Site { optional: true, ..*site };
+                self.load(format!("{module}.*"), ImportKind::Computed, range, &site);
+                self.load(module, ImportKind::Star, range, &site);
+            }
         }
     }
 
@@ -166,14 +183,7 @@ impl<'a> Judge<'_, 'a> {
             },
             "setitem" | "delitem" => self.consume_object(first, site),
             "syspath_prepend" => self.search_path(first, "sys.path", range, site),
-            "chdir" => {
-                if let Some(path) = first {
-                    self.consumed.insert(path.range());
-                    if self.eval.value(path, site.scope) != Value::Tmp {
-                        self.opaque("os.chdir", Opaque::Cwd, range, site);
-                    }
-                }
-            }
+            "chdir" => self.chdir(first, range, site),
             _ => {}
         }
     }

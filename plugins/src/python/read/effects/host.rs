@@ -1,6 +1,6 @@
 //! The process around the program: environment, search path, loaded modules, children.
 
-use owed_engine::facts::{EffectClass, ImportKind, Opaque, Pin};
+use owed_engine::facts::{EffectClass, ImportKind, Opaque, PathBase, Pin};
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -69,6 +69,29 @@ impl<'a> Judge<'_, 'a> {
         }
     }
 
+    /// Another working directory: relative paths read from now on are below it.
+    pub(super) fn chdir(&mut self, path: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
+        let value = path.map_or(Value::Unknown, |p| {
+            self.consumed.insert(p.range());
+            self.eval.value(p, site.scope).into_path()
+        });
+        match value {
+            Value::Tmp => return,
+            Value::Place(place) => {
+                if let Some(path) = path {
+                    self.cover(path.range());
+                }
+                // Going back to where the program started changes nothing.
+                if place.exact && place.base == PathBase::Cwd && place.path.is_empty() {
+                    return;
+                }
+                self.effect("os.chdir", EffectClass::Bounded(place.expr()), range, site);
+            }
+            _ => self.opaque("os.chdir", Opaque::ComputedLoad, range, site),
+        }
+        self.opaque("os.chdir", Opaque::Cwd, range, site);
+    }
+
     pub(super) fn sys_modules_method(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
         let range = call.range();
         match name.rsplit('.').next().unwrap_or("") {
@@ -81,7 +104,7 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn sys_module(&mut self, key: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
         match key.map(|k| self.eval.value(k, site.scope)) {
             // `sys.modules[__name__]` is this module.
-            Some(Value::Text { exact: true, package: true, .. }) => {}
+            Some(Value::Text { exact: true, package: true, .. }) => self.found.whole.push(site.unit),
             Some(Value::Text { text, exact: true, package: false }) => {
                 self.claimed.insert(text.clone());
                 self.load(text, ImportKind::StringRef, range, site);

@@ -28,6 +28,8 @@ use super::walk::{Site, Walk, What};
 pub(super) struct Found {
     pub(super) imports: Vec<Import>,
     pub(super) effects: Vec<Effect>,
+    /// Units that reach every name of the module (`globals()`).
+    pub(super) whole: Vec<UnitId>,
 }
 
 /// Judges all sites and uses of a walk over `text`, the file named `file`.
@@ -123,9 +125,9 @@ impl<'a> Judge<'_, 'a> {
             MAIN_UNIT => When::Call(super::units::MAIN.to_owned()),
             MODULE_UNIT => When::Import,
             _ if !later => When::Import,
-            UnitId(id) => match self.walk.units[id as usize].names.first() {
-                Some(&name) => When::Call(self.walk.names.name(name).to_owned()),
-                None => When::Import,
+            UnitId(id) => match *self.walk.units[id as usize].names {
+                [name] => When::Call(self.walk.names.name(name).to_owned()),
+                _ => When::Import,
             },
         }
     }
@@ -150,7 +152,12 @@ impl<'a> Judge<'_, 'a> {
         self.effect(operation, EffectClass::Pinned(Pin::Named(pin.to_owned())), range, site);
     }
 
+    /// A load of something named by its specifier; a computed one that nothing bounds is
+    /// an effect, because effects say when they happen.
     fn load(&mut self, specifier: String, kind: ImportKind, range: TextRange, site: &Site<'a>) {
+        if specifier.is_empty() {
+            return self.opaque("import", Opaque::ComputedLoad, range, site);
+        }
         self.found.imports.push(loads::load(specifier, kind, site.optional, range, self.lines));
     }
 

@@ -149,7 +149,7 @@ impl<'a> Judge<'_, 'a> {
                 EffectClass::Bounded(Place::new(PathBase::Module, "").expr())
             }
             _ if !place.exact => EffectClass::Bounded(place.expr()),
-            _ if place.name().rfind('.').is_some_and(|at| at > 0) => {
+            _ if place.name() != ".." && place.name().rfind('.').is_some_and(|at| at > 0) => {
                 EffectClass::Pinned(Pin::File(place.expr()))
             }
             _ => EffectClass::Bounded(place.expr()),

@@ -3,14 +3,18 @@
 //! It runs nothing and never guesses: a value that a parameter, another file or the
 //! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
 
+mod call;
+
 use std::cell::{Cell, RefCell};
 
 use owed_engine::facts::PathBase;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use rustc_hash::FxHashMap;
 
+use super::loads;
 use super::names::Names;
 use super::place::{Place, Value};
+use super::rows::is_stdlib;
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
 
 /// Steps one evaluation may take.
@@ -19,8 +23,8 @@ const BUDGET: u32 = 400;
 const DEPTH: u32 = 40;
 
 /// Evaluates expressions of one file.
-pub(super) struct Eval<'w, 'a> {
-    pub(super) names: &'w Names<'w, 'a>,
+pub(in crate::python::read) struct Eval<'w, 'a> {
+    pub(in crate::python::read) names: &'w Names<'w, 'a>,
     /// The file's name, with extension.
     file: &'a str,
     budget: Cell<u32>,
@@ -30,19 +34,19 @@ pub(super) struct Eval<'w, 'a> {
 }
 
 impl<'w, 'a> Eval<'w, 'a> {
-    pub(super) fn new(names: &'w Names<'w, 'a>, file: &'a str) -> Self {
+    pub(in crate::python::read) fn new(names: &'w Names<'w, 'a>, file: &'a str) -> Self {
         Self { names, file, budget: Cell::new(0), depth: Cell::new(0), known: RefCell::default() }
     }
 
     /// The value of `expr`, read in `scope`.
-    pub(super) fn value(&self, expr: &'a Expr, scope: ScopeId) -> Value {
+    pub(in crate::python::read) fn value(&self, expr: &'a Expr, scope: ScopeId) -> Value {
         self.budget.set(BUDGET);
         self.depth.set(0);
         self.eval(expr, scope)
     }
 
     /// The file itself.
-    pub(super) fn own_file(&self) -> Place {
+    pub(in crate::python::read) fn own_file(&self) -> Place {
         Place::new(PathBase::Module, self.file)
     }
 
@@ -100,8 +104,9 @@ impl<'w, 'a> Eval<'w, 'a> {
                     _ => Value::Unknown,
                 },
                 (Value::Tmp, _) => Value::Tmp,
+                (package @ Value::Package { .. }, _) => package,
                 (Value::Text { text, package: false, .. }, _) if text.is_empty() => Value::some_text(),
-                (Value::Entries(place), _) => Value::Place(Place { exact: false, ..place }),
+                (Value::Entries(place), _) => Value::Place(place.inside()),
                 _ => Value::Unknown,
             },
             Expr::If(e) => self.eval(&e.body, scope).or(self.eval(&e.orelse, scope)),
@@ -126,7 +131,7 @@ impl<'w, 'a> Eval<'w, 'a> {
     fn element_of(&self, element: &'a Expr, scope: ScopeId) -> Value {
         // The element's own scope is not at hand; only what needs none is followed.
         match self.eval(element, scope) {
-            Value::Place(place) => Value::Entries(Place { exact: false, ..place }),
+            Value::Place(place) => Value::Entries(place.inside()),
             _ => Value::Unknown,
         }
     }
@@ -216,17 +221,22 @@ impl<'w, 'a> Eval<'w, 'a> {
         value
     }
 
+    /// Whether fixtures that describe the requesting test describe this file.
+    fn is_test_file(&self) -> bool {
+        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
+        stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests"
+    }
+
     fn parameter(&self, name: &'a ast::ExprName, at: ScopeId) -> Value {
         let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        let in_test_file = stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests";
         match name.id.as_str() {
             "tmp_path" | "tmpdir" | "tmp_path_factory" | "tmpdir_factory" | "testdir" | "pytester" => {
                 Value::Tmp
             }
-            "datadir" | "original_datadir" | "lazy_datadir" if in_test_file => {
+            "datadir" | "original_datadir" | "lazy_datadir" if self.is_test_file() => {
                 Value::Place(Place::new(PathBase::Module, stem))
             }
-            "shared_datadir" | "lazy_shared_datadir" if in_test_file => {
+            "shared_datadir" | "lazy_shared_datadir" if self.is_test_file() => {
                 Value::Place(Place::new(PathBase::Module, "data"))
             }
             _ => {
@@ -258,17 +268,35 @@ impl<'w, 'a> Eval<'w, 'a> {
                     if matches!(attr, "path" | "fspath")
                         && self.names.is_parameter(&attribute.value, scope) =>
                 {
-                    let test = self.file.starts_with("test_") || self.file.ends_with("_test.py");
-                    return if test { Value::Place(self.own_file()) } else { Value::Unknown };
+                    return if self.is_test_file() { Value::Place(self.own_file()) } else { Value::Unknown };
                 }
                 "pytestconfig" if matches!(attr, "rootpath" | "rootdir") => {
                     return Value::Place(Place::new(PathBase::Cwd, ""));
                 }
                 _ => {}
             }
+            // The file of an imported module lies in the directory of that module.
+            if matches!(attr, "__file__" | "__path__")
+                && let Some(target) = self.names.import_of(&attribute.value, scope)
+                && !(target.level == 0 && is_stdlib(target.module))
+            {
+                let path = if attr == "__file__" { attr.to_owned() } else { String::new() };
+                return Value::Package { name: loads::dotted(target), path, exact: true };
+            }
+        }
+        if matches!(attr, "rootpath" | "rootdir" | "path" | "fspath")
+            && let Expr::Attribute(inner) = &*attribute.value
+            && matches!(&*inner.value, Expr::Name(n) if n.id.as_str() == "request")
+            && self.names.is_parameter(&inner.value, scope)
+        {
+            return match (inner.attr.as_str(), attr) {
+                ("config", "rootpath" | "rootdir") => Value::Place(Place::new(PathBase::Cwd, "")),
+                ("node", "path" | "fspath") if self.is_test_file() => Value::Place(self.own_file()),
+                _ => Value::Unknown,
+            };
         }
         match attr {
-            "parent" | "dirpath" => return self.eval(&attribute.value, scope).parent(),
+            "parent" | "dirpath" | "dirname" => return self.eval(&attribute.value, scope).parent(),
             "parents" => {
                 return match self.eval(&attribute.value, scope).into_path() {
                     Value::Place(place) => Value::Parents(place),
@@ -380,7 +408,7 @@ impl<'w, 'a> Eval<'w, 'a> {
                         None => Value::Unknown,
                     };
                     return match (position, top.into_path()) {
-                        (Some(0), Value::Place(place)) => Value::Place(Place { exact: false, ..place }),
+                        (Some(0), Value::Place(place)) => Value::Place(place.inside()),
                         (Some(0), Value::Tmp) => Value::Tmp,
                         (Some(1 | 2), _) => Value::some_text(),
                         _ => Value::Unknown,
@@ -390,7 +418,7 @@ impl<'w, 'a> Eval<'w, 'a> {
             _ => {}
         }
         match (self.eval(iter, scope), position) {
-            (Value::Entries(place), None) => Value::Place(Place { exact: false, ..place }),
+            (Value::Entries(place), None) => Value::Place(place.inside()),
             (Value::Tmp, None) => Value::Tmp,
             (Value::Text { .. }, None) => Value::some_text(),
             _ => Value::Unknown,
@@ -403,276 +431,6 @@ impl<'w, 'a> Eval<'w, 'a> {
             Value::Entries(place) => Value::Entries(place),
             _ => Value::Unknown,
         }
-    }
-
-    fn call(&self, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
-        let args = &call.arguments.args;
-        let first = args.first();
-        if let Expr::Name(name) = &*call.func
-            && self.names.is_builtin(&name.id, scope)
-        {
-            return match (name.id.as_str(), first) {
-                ("str" | "fspath" | "bytes" | "repr", Some(arg)) => self.eval(arg, scope),
-                ("sorted" | "list" | "tuple" | "set" | "reversed" | "iter", Some(arg)) => {
-                    self.eval(arg, scope)
-                }
-                ("next", Some(arg)) => self.element(arg, None, scope),
-                ("open" | "len" | "int" | "dict" | "bytearray", _) => Value::Memory,
-                _ => Value::Unknown,
-            };
-        }
-        let mut found = None;
-        self.names.each(&call.func, scope, &mut |name| {
-            if found.is_none() {
-                found = function(name);
-            }
-        });
-        if let Some(function) = found {
-            return self.apply(function, call, scope);
-        }
-        if let Expr::Attribute(attribute) = &*call.func {
-            let value = self.method(attribute, call, scope);
-            if value != Value::Unknown {
-                return value;
-            }
-        }
-        self.local_call(call, scope)
-    }
-
-    /// A call of a function or method of this file.
-    fn local_call(&self, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
-        let names = &self.names.walk.names;
-        let (at, attr) = match &*call.func {
-            Expr::Name(name) => {
-                let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
-                (names.resolve(scope, symbol), symbol)
-            }
-            Expr::Attribute(a) if matches!(&*a.value, Expr::Name(n) if matches!(n.id.as_str(), "self" | "cls")) =>
-            {
-                let Some(symbol) = names.find(a.attr.as_str()) else { return Value::Unknown };
-                (names.class_of(scope), symbol)
-            }
-            _ => return Value::Unknown,
-        };
-        let Some(at) = at else { return Value::Unknown };
-        let mut bindings = names.bindings(at, attr);
-        match (bindings.next().map(|b| b.bound), bindings.next()) {
-            (Some(Bound::Function(def, inner)), None) => self.returned(def, inner),
-            _ => Value::Unknown,
-        }
-    }
-
-    fn apply(&self, function: Function, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
-        let args = &call.arguments.args;
-        let mut values = args.iter().map(|a| match a {
-            Expr::Starred(_) => Value::Unknown,
-            a => self.eval(a, scope),
-        });
-        match function {
-            Function::Join => {
-                let Some(first) = values.next() else {
-                    return Value::Place(Place::new(PathBase::Cwd, ""));
-                };
-                values.fold(first.into_path(), Value::join)
-            }
-            Function::Same => match values.next() {
-                Some(value) => value.into_path(),
-                None => Value::Unknown,
-            },
-            Function::Parent => values.next().unwrap_or(Value::Unknown).parent(),
-            Function::Base => match values.next() {
-                Some(Value::Place(place)) if place.exact => Value::text(place.name()),
-                Some(Value::Tmp) => Value::Tmp,
-                _ => Value::some_text(),
-            },
-            Function::Cwd => Value::Place(Place::new(PathBase::Cwd, "")),
-            Function::Home => Value::Home,
-            Function::Expand => match values.next().unwrap_or(Value::Unknown).into_path() {
-                Value::Unknown => Value::Unknown,
-                value => value,
-            },
-            Function::Tmp => Value::Tmp,
-            Function::Memory => Value::Memory,
-            Function::Names => Value::some_text(),
-            Function::Entries => match values.next().map(Value::into_path) {
-                Some(Value::Place(place)) => Value::Entries(place),
-                Some(Value::Tmp) => Value::Tmp,
-                None => Value::Entries(Place::new(PathBase::Cwd, "")),
-                _ => Value::Unknown,
-            },
-            Function::Glob => match values.next() {
-                Some(value) => match value.into_path() {
-                    Value::Place(place) => Value::Entries(constant_part(place)),
-                    Value::Tmp => Value::Tmp,
-                    _ => Value::Unknown,
-                },
-                None => Value::Unknown,
-            },
-            Function::Package => match args.first().map(|a| self.eval(a, scope)) {
-                Some(Value::Text { text, exact: true, package: false }) if !text.is_empty() => {
-                    Value::Package { name: text, path: String::new(), exact: true }
-                }
-                Some(Value::Text { text, exact: true, package: true }) if text.is_empty() => {
-                    Value::Place(Place::new(PathBase::Module, ""))
-                }
-                None => Value::Place(Place::new(PathBase::Module, "")),
-                Some(Value::Unknown) => match args.first().and_then(|a| self.names.import_of(a, scope)) {
-                    Some(target) => Value::Package {
-                        name: super::loads::dotted(target),
-                        path: String::new(),
-                        exact: true,
-                    },
-                    None => Value::Unknown,
-                },
-                _ => Value::Unknown,
-            },
-        }
-    }
-
-    fn method(&self, attribute: &'a ast::ExprAttribute, call: &'a ast::ExprCall, scope: ScopeId) -> Value {
-        let args = &call.arguments.args;
-        let receiver = self.eval(&attribute.value, scope);
-        match attribute.attr.as_str() {
-            "resolve" | "absolute" | "expanduser" | "as_posix" | "__str__" | "realpath" | "strip"
-            | "rstrip" | "encode" | "decode" | "relto" => match receiver {
-                Value::Memory => Value::Unknown,
-                value => value,
-            },
-            "joinpath" | "join" | "joinpaths" if !matches!(receiver, Value::Text { .. }) => {
-                args.iter().map(|a| self.eval(a, scope)).fold(receiver, Value::join)
-            }
-            "join" => match (&receiver, args.first()) {
-                // `"/".join([HERE, "x"])`
-                (Value::Text { text, exact: true, .. }, Some(Expr::List(list))) if text == "/" => list
-                    .elts
-                    .iter()
-                    .map(|e| self.eval(e, scope))
-                    .reduce(Value::join)
-                    .unwrap_or(Value::Unknown),
-                (Value::Text { text, exact: true, .. }, Some(Expr::List(list))) => list
-                    .elts
-                    .iter()
-                    .map(|e| self.eval(e, scope))
-                    .reduce(|a, b| a.concat(Value::text(text.as_str())).concat(b))
-                    .unwrap_or(Value::Unknown),
-                _ => Value::Unknown,
-            },
-            "with_name" | "with_suffix" | "with_stem" => match receiver {
-                Value::Place(place) if place.exact => {
-                    let name = args.first().map_or(Value::Unknown, |a| self.eval(a, scope));
-                    match (attribute.attr.as_str(), name) {
-                        ("with_name", name) => Value::Place(place.parent()).join(name),
-                        ("with_suffix", Value::Text { text, exact: true, .. }) => {
-                            let stem =
-                                place.name().rsplit_once('.').map_or(place.name(), |(s, _)| s).to_owned();
-                            Value::Place(place.parent().below(&format!("{stem}{text}"), true))
-                        }
-                        _ => Value::Place(Place { exact: false, ..place.parent() }),
-                    }
-                }
-                other => other,
-            },
-            "iterdir" | "glob" | "rglob" | "walk" | "listdir" | "visit" => match receiver.into_path() {
-                Value::Place(place) => Value::Entries(place),
-                Value::Tmp => Value::Tmp,
-                _ => Value::Unknown,
-            },
-            "format" => match receiver {
-                Value::Text { text, package: false, .. } => prefix(&text, '{'),
-                _ => Value::Unknown,
-            },
-            "split" | "lower" | "upper" | "title" | "replace" | "removeprefix" | "removesuffix"
-                if matches!(receiver, Value::Text { .. }) =>
-            {
-                Value::some_text()
-            }
-            "open" | "read_text" | "read_bytes" | "read"
-                if matches!(receiver, Value::Place(_) | Value::Tmp | Value::Memory) =>
-            {
-                Value::Memory
-            }
-            "relative_to" if matches!(receiver, Value::Place(_)) => Value::some_text(),
-            _ if receiver == Value::Tmp => Value::Tmp,
-            _ => Value::Unknown,
-        }
-    }
-}
-
-/// Functions whose result is a path or known not to be one.
-#[derive(Clone, Copy)]
-enum Function {
-    Join,
-    Same,
-    Parent,
-    Base,
-    Cwd,
-    Home,
-    Expand,
-    Tmp,
-    Memory,
-    Names,
-    Entries,
-    Glob,
-    Package,
-}
-
-fn function(name: &str) -> Option<Function> {
-    Some(match name {
-        "pathlib.Path"
-        | "pathlib.PurePath"
-        | "pathlib.PosixPath"
-        | "pathlib.WindowsPath"
-        | "pathlib.PurePosixPath"
-        | "pathlib.PureWindowsPath"
-        | "os.path.join"
-        | "py.path.local"
-        | "anyio.Path"
-        | "trio.Path"
-        | "upath.UPath" => Function::Join,
-        "os.path.abspath" | "os.path.realpath" | "os.path.normpath" | "os.path.normcase" | "os.fspath"
-        | "os.fsencode" | "os.fsdecode" | "os.path.relpath" => Function::Same,
-        "os.path.dirname" => Function::Parent,
-        "os.path.basename" => Function::Base,
-        "os.getcwd" | "os.getcwdb" | "pathlib.Path.cwd" => Function::Cwd,
-        "pathlib.Path.home" => Function::Home,
-        "os.path.expanduser" => Function::Expand,
-        "os.listdir" | "os.path.splitext" | "os.path.split" => Function::Names,
-        "os.scandir" => Function::Entries,
-        "glob.glob" | "glob.iglob" => Function::Glob,
-        "importlib.resources.files" | "importlib.resources.path" => Function::Package,
-        "importlib.resources.as_file" => Function::Same,
-        "io.StringIO"
-        | "io.BytesIO"
-        | "io.open"
-        | "zipfile.ZipFile"
-        | "tarfile.open"
-        | "os.open"
-        | "io.TextIOWrapper"
-        | "tempfile.gettempprefix"
-        | "subprocess.Popen"
-        | "urllib.request.urlopen" => Function::Memory,
-        name if name.starts_with("tempfile.") => Function::Tmp,
-        name if name.starts_with("unittest.mock.") => Function::Memory,
-        _ => return None,
-    })
-}
-
-/// The text before the first placeholder.
-fn prefix(text: &str, mark: char) -> Value {
-    match text.find(mark) {
-        Some(at) => Value::Text { text: text[..at].to_owned(), exact: false, package: false },
-        None => Value::text(text),
-    }
-}
-
-/// The directory before the first wildcard segment.
-fn constant_part(place: Place) -> Place {
-    match place.path.split('/').position(|s| s.contains(['*', '?', '['])) {
-        Some(at) => {
-            let path = place.path.split('/').take(at).collect::<Vec<_>>().join("/");
-            Place { path, ..place }
-        }
-        None => place,
     }
 }
 
@@ -730,4 +488,12 @@ fn results<'a>(body: &'a [Stmt], values: &mut Vec<&'a Expr>, depth: u8) -> bool 
         }
         _ => true,
     })
+}
+
+/// The text before the first placeholder.
+fn prefix(text: &str, mark: char) -> Value {
+    match text.find(mark) {
+        Some(at) => Value::Text { text: text[..at].to_owned(), exact: false, package: false },
+        None => Value::text(text),
+    }
 }
