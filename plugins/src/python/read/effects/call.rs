@@ -213,7 +213,7 @@ impl<'a> Judge<'_, 'a> {
     fn row(&mut self, row: &'static Row, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
         let range = call.range();
         match row.class {
-            Class::Pure | Class::Escape => {}
+            Class::Pure | Class::Escape | Class::Load => {}
             Class::Environ | Class::SysPath | Class::SysModules => {}
             Class::Pinned => self.named(name, row.pin.as_deref().unwrap_or_default(), range, site),
             Class::Opaque => {
