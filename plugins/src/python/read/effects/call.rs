@@ -246,18 +246,34 @@ impl<'a> Judge<'_, 'a> {
                         }
                         continue;
                     };
-                    self.consumed.insert(path.range());
-                    let value = self.eval.value(path, site.scope);
-                    if row.class == Class::Writes || self.is_write(row, call, site) {
-                        self.write(name, &value, range, site);
-                    } else {
-                        if value != Value::Unknown {
-                            self.cover(path.range());
+                    match path {
+                        Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) => {
+                            elts.iter().for_each(|path| self.path_argument(row, name, path, call, site));
                         }
-                        self.read(row, name, value, call, site);
+                        path => self.path_argument(row, name, path, call, site),
                     }
                 }
             }
+        }
+    }
+
+    fn path_argument(
+        &mut self,
+        row: &'static Row,
+        name: &str,
+        path: &'a Expr,
+        call: &'a ast::ExprCall,
+        site: &Site<'a>,
+    ) {
+        self.consumed.insert(path.range());
+        let value = self.eval.value(path, site.scope);
+        if row.class == Class::Writes || self.is_write(row, call, site) {
+            self.write(name, &value, call.range(), site);
+        } else {
+            if value != Value::Unknown {
+                self.cover(path.range());
+            }
+            self.read(row, name, value, call, site);
         }
     }
 

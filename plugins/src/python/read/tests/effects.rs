@@ -89,6 +89,10 @@ fn files_by_computed_paths() {
     effects("list(map(open, names))", &["computed-load"]);
     effects("import pandas as pd\ndef f(p): pd.read_csv(p)", &["computed-load in f"]);
     effects("import pandas as pd, io\npd.read_csv(io.StringIO('a'))\nb = io.BytesIO()\npd.read_csv(b)", &[]);
+    effects(
+        "import configparser\nc = configparser.ConfigParser()\nc.read(['a.ini', 'b.ini'])\nx.read('c.ini')",
+        &["file cwd:a.ini", "file cwd:b.ini"],
+    );
     effects("import sqlite3\nsqlite3.connect(':memory:')\nsqlite3.connect('x.db')", &["file cwd:x.db"]);
 }
 
