@@ -299,6 +299,15 @@ mod tests {
         assert_eq!(table.row("pytest.mark.parametrize").unwrap().class, Class::Pure);
         assert_eq!(table.path_method("read_text").unwrap().operation, "pathlib.Path.read_text");
         assert!(table.row("nothing.here").is_none());
+        for row in table.rows.values().filter(|r| r.receiver) {
+            let method = row.operation.rsplit('.').next().unwrap();
+            assert_eq!(table.path_method(method).map(|r| &r.operation), Some(&row.operation));
+        }
+        assert!(table.knows("os") && table.knows("os.path") && table.knows("random.anything"));
+        assert!(!table.knows("django.db.models") && table.knows("django.utils"));
+        assert_eq!(table.row("random.Random.random").map(|r| r.class), None);
+        assert_eq!(table.row("sys.stdin.read").unwrap().reason, Some(Opaque::Stdin));
+        assert!(table.fix("time.time").is_some());
     }
 
     #[test]

@@ -184,6 +184,10 @@ impl<'a> Judge<'_, 'a> {
             _ if name.starts_with("unittest.mock.") => {}
             _ if name.starts_with("pytest.MonkeyPatch.") => self.monkeypatch(name, call, site),
             _ if name.starts_with("pytest.Pytester.") => self.pytester(name, call, site),
+            "flask.Flask" | "quart.Quart" => self.web_folders(first, true, call, site),
+            "flask.Blueprint" | "quart.Blueprint" => {
+                self.web_folders(argument(call, 1, "import_name"), false, call, site);
+            }
             "os.chdir" | "os.fchdir" | "contextlib.chdir" => {
                 self.chdir(argument(call, 0, "path"), range, site)
             }
