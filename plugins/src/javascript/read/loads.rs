@@ -614,9 +614,15 @@ fn globs(value: &Value) -> Vec<String> {
         return Vec::new();
     }
     let tail = &pieces[usize::from(matches!(pieces.first(), Some(Piece::Text(_))))..];
+    let mut tail = tail.to_vec();
+    if let Some(Piece::Text(last)) = tail.last_mut()
+        && let Some(query) = last.find('?')
+    {
+        last.truncate(query);
+    }
     let directory = escaped(&directory);
     let stem = escaped(stem);
-    match tail {
+    match tail.as_slice() {
         [Piece::Hole] if stem.is_empty() => vec![format!("{directory}**")],
         [Piece::Hole] => vec![format!("{directory}{stem}*"), format!("{directory}{stem}*/**")],
         [Piece::Hole, Piece::Text(suffix)] => match suffix.strip_prefix('/') {

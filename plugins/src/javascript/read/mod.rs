@@ -75,6 +75,13 @@ pub fn reads(path: &str) -> bool {
     SCRIPTS.contains(&extension) || blocks::is_template(extension)
 }
 
+/// Changes whenever the facts of equal bytes may change: with this number, or with the
+/// effect table.
+pub fn version() -> &'static str {
+    static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    VERSION.get_or_init(|| format!("javascript/2+{}", table::fingerprint()))
+}
+
 /// What to do about an operation of the effect table, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)

@@ -18,6 +18,11 @@ pub(super) fn table() -> &'static Table {
     TABLE.get_or_init(|| Table::load(SOURCE).expect("the embedded table is checked by a test"))
 }
 
+/// Changes whenever the table does.
+pub(super) fn fingerprint() -> String {
+    blake3::hash(SOURCE.as_bytes()).to_hex().as_str()[..12].to_owned()
+}
+
 /// How an operation is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -110,10 +115,8 @@ impl Root {
     pub(super) fn find(&self, path: &[&str], when: Use) -> Option<(&Class, usize)> {
         for covered in (0..=path.len()).rev() {
             let key = path[..covered].join(".");
-            if let Some(rows) = self.rows.get(&key) {
-                if let Some(row) = choose(rows, when) {
-                    return Some((&row.class, covered));
-                }
+            if let Some(row) = self.rows.get(&key).and_then(|rows| choose(rows, when)) {
+                return Some((&row.class, covered));
             }
             if covered == 1 && self.pure.contains(&key) {
                 return Some((&Class::Pure, covered));
@@ -284,8 +287,8 @@ impl Table {
 
     /// The longest root that an operation starts with (package names may hold dots).
     fn root_of(&self, operation: &str) -> Option<usize> {
-        let ends = operation.match_indices('.').map(|(at, _)| at).chain([operation.len()]);
-        ends.filter_map(|end| self.by_name.get(&operation[..end]).copied()).last()
+        let mut ends = operation.match_indices('.').map(|(at, _)| at).chain([operation.len()]).rev();
+        ends.find_map(|end| self.by_name.get(&operation[..end]).copied())
     }
 }
 

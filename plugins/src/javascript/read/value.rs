@@ -69,6 +69,15 @@ impl Value {
         }
     }
 
+    /// Whether both are certainly the same.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        match (self.place(), other.place()) {
+            (Place::Outside, Place::Outside) => true,
+            (Place::At(one), Place::At(two)) => one == two && self.literal() == other.literal(),
+            _ => false,
+        }
+    }
+
     fn pieces(self) -> Vec<Piece> {
         match self {
             Self::Text(pieces) | Self::Path(_, pieces) => pieces,
@@ -369,6 +378,15 @@ impl<'a> Walk<'_, 'a> {
             Expression::CallExpression(it) => self.evaluate_call(it, steps),
             Expression::NewExpression(it) => self.evaluate_new(it, steps),
             Expression::AwaitExpression(it) => self.evaluate(&it.argument, steps),
+            // `__dirname ?? x` never falls back; two ways to say the same are one.
+            Expression::LogicalExpression(it) => match self.evaluate(&it.left, steps) {
+                path @ (Value::Path(..) | Value::Outside | Value::Module) => path,
+                Value::Text(_) => Value::unknown(),
+            },
+            Expression::ConditionalExpression(it) => {
+                let value = self.evaluate(&it.consequent, steps);
+                if value.agrees(&self.evaluate(&it.alternate, steps)) { value } else { Value::unknown() }
+            }
             _ => Value::unknown(),
         }
     }
@@ -390,7 +408,11 @@ impl<'a> Walk<'_, 'a> {
             };
         }
         match self.binding(it) {
-            Binding::Init { init, keys } if keys.is_empty() => self.evaluate(init, steps),
+            Binding::Init { init, keys } => match self.evaluate(init, steps) {
+                value if keys.is_empty() => value,
+                Value::Outside => Value::Outside,
+                _ => Value::unknown(),
+            },
             Binding::Each { .. } => match self.chosen {
                 Some((symbol, element)) if self.symbol(it) == Some(symbol) => self.evaluate(element, steps),
                 _ => Value::unknown(),
@@ -459,7 +481,7 @@ impl<'a> Walk<'_, 'a> {
             ("node:url", ["fileURLToPath" | "pathToFileURL"]) => argument(0),
             ("process", ["cwd"]) => Value::Path(PathBase::Cwd, Vec::new()),
             ("node:os", ["tmpdir"]) => Value::Outside,
-            ("node:fs", ["mkdtemp" | "mkdtempSync"]) => Value::Outside,
+            ("node:fs", ["mkdtemp" | "mkdtempSync"]) | ("npm:tmp" | "npm:tempy", _) => Value::Outside,
             ("node:fs", ["realpath" | "realpathSync"]) => argument(0),
             _ => Value::unknown(),
         }
