@@ -23,7 +23,7 @@ impl Language for JavaScript {
     }
 
     fn reader_version(&self) -> &'static str {
-        "javascript/1"
+        read::version()
     }
 
     fn reads(&self, path: &str) -> bool {

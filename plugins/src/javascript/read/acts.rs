@@ -6,8 +6,8 @@ use oxc_ast::AstKind;
 use oxc_ast::ast::{Argument, Expression, ObjectExpression, ObjectPropertyKind};
 use oxc_span::Span;
 
-use super::operations::Usage;
 use super::table::Act;
+use super::usage::Usage;
 use super::value::{Place, Value};
 use super::walk::{Walk, static_key};
 

@@ -4,13 +4,12 @@
 //! the file is such a statement at the top level. Any other shape stays in `<module>`,
 //! which every importer reaches together with all it refers to.
 
-use std::borrow::Cow;
-
 use owed_engine::facts::Export;
 use oxc_ast::ast::{
     AssignmentExpression, AssignmentTarget, Expression, ObjectExpression, ObjectPropertyKind, Statement,
 };
 use oxc_ast_visit::Visit;
+use oxc_semantic::SymbolId;
 use oxc_span::GetSpan;
 use oxc_syntax::operator::AssignmentOperator;
 
@@ -31,7 +30,7 @@ enum Shape<'a> {
 
 impl<'a> Walk<'_, 'a> {
     /// Whether the file's CommonJS exports can be split.
-    pub(super) fn common_exports(&self, body: &'a [Statement<'a>]) -> bool {
+    pub(super) fn common_exports(&mut self, body: &'a [Statement<'a>]) -> bool {
         let unresolved = self.scoping.root_unresolved_references();
         let uses = |name: &'static str| unresolved.get(name).map_or(0, |list| list.len());
         let all = uses("module") + uses("exports");
@@ -40,8 +39,18 @@ impl<'a> Walk<'_, 'a> {
         }
         let mut wholes = 0;
         let mut understood = 0;
+        let mut bindings = Vec::new();
         for statement in body {
-            match self.shape(statement) {
+            let shape = self.shape(statement);
+            match &shape {
+                Some(Shape::Member(_, value) | Shape::Whole(value)) => bindings.extend(self.own(value)),
+                Some(Shape::Object(object)) => {
+                    let values = object.properties.iter().filter_map(|p| p.as_property());
+                    bindings.extend(values.filter_map(|property| self.own(&property.value)));
+                }
+                Some(Shape::Marker) | None => {}
+            }
+            match shape {
                 Some(Shape::Object(_) | Shape::Whole(_)) => {
                     wholes += 1;
                     understood += 1;
@@ -50,7 +59,21 @@ impl<'a> Walk<'_, 'a> {
                 None => {}
             }
         }
-        understood == all && wholes <= 1
+        let split = understood == all && wholes <= 1;
+        if split {
+            self.exported.extend(bindings);
+        }
+        split
+    }
+
+    /// The binding of the file that a value names.
+    fn own(&self, value: &Expression<'a>) -> Option<SymbolId> {
+        match value.get_inner_expression() {
+            Expression::Identifier(it) => self
+                .symbol(it)
+                .filter(|&symbol| self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id()),
+            _ => None,
+        }
     }
 
     fn shape(&self, statement: &'a Statement<'a>) -> Option<Shape<'a>> {
@@ -132,22 +155,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn common_member(&mut self, name: &'a str, value: &'a Expression<'a>, span: oxc_span::Span) {
-        let own = match value.get_inner_expression() {
-            Expression::Identifier(it) => self
-                .symbol(it)
-                .filter(|&symbol| self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id()),
-            _ => None,
-        };
-        let local = match own {
-            Some(symbol) => {
-                self.escape_alias(symbol, value.span());
-                self.scoping.symbol_name(symbol).to_owned()
-            }
+        let local = match self.own(value) {
+            Some(symbol) => self.scoping.symbol_name(symbol).to_owned(),
             None => {
                 let local = format!("exports.{name}");
-                let unit = self.units.add(Cow::Owned(local.clone()), value_kind(value));
+                let unit = self.units.of_text(&local, value_kind(value));
                 self.units.extend(unit, span);
-                self.units.at(unit).effects = !self.is_pure(value);
+                self.units.at(unit).effects |= !self.is_pure(value);
                 self.units.current = unit;
                 self.visit_expression(value);
                 local

@@ -15,6 +15,7 @@ impl<'a> Walk<'_, 'a> {
     /// The facts of the file that was walked.
     pub(super) fn finish(mut self, tokens: &[Token]) -> FileFacts {
         self.settle_spaces();
+        self.jsx_runtime();
         let mut facts = FileFacts { declarations: self.declarations_of(tokens), ..FileFacts::default() };
         facts.effects = self.effects_of();
         facts.tests = self.tests;
@@ -31,9 +32,21 @@ impl<'a> Walk<'_, 'a> {
     fn references(&self) -> Vec<BTreeSet<&str>> {
         let units = &self.units;
         let mut references: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); units.list.len()];
+        let mut imported: FxHashSet<&str> = FxHashSet::default();
+        for import in &self.imports {
+            match &import.names {
+                Names::Effects => {}
+                Names::Namespace(local) => {
+                    imported.insert(local);
+                }
+                Names::List(list) => imported.extend(list.iter().map(|name| name.local.as_str())),
+            }
+        }
         for (unit, symbol) in &units.symbols {
             let name = self.scoping.symbol_name(*symbol);
-            references[*unit as usize].insert(name);
+            // `if (c) { var x = 1 }`: a statement of `<module>` makes the binding.
+            let known = units.has(*symbol) || imported.contains(name);
+            references[*unit as usize].insert(if known { name } else { "<module>" });
         }
         for (unit, text) in &units.texts {
             references[*unit as usize].insert(text);

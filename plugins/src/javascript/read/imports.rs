@@ -175,6 +175,17 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// JSX loads a runtime that no statement names. Which one is for the project to say,
+    /// unless a comment of the file does; React's is the default of every compiler.
+    pub(super) fn jsx_runtime(&mut self) {
+        let Some(span) = self.jsx else { return };
+        let pragma = memchr::memmem::find(self.source.as_bytes(), b"@jsxImportSource")
+            .and_then(|at| self.source[at..].split_ascii_whitespace().nth(1))
+            .unwrap_or("react");
+        let specifier = format!("{pragma}/jsx-runtime");
+        self.add_import(&specifier, ImportKind::StringRef, Names::Effects, Span::empty(span.start));
+    }
+
     /// `import("x").T` in a type.
     pub(super) fn on_import_type(&mut self, it: &'a TSImportType<'a>) {
         self.add_import(&it.source.value, ImportKind::TypeOnly, Names::Effects, it.span);

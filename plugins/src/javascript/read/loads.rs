@@ -3,46 +3,16 @@
 //!
 //! What such a call takes from its module is called by the call's own text in
 //! references: `import("./a")`, `require("./a").b`.
-//!
-//! A computed specifier becomes globs relative to the file's directory (or the runner's
-//! root, with a leading `/`). Each hole may hold slashes:
-//!
-//! - between slashes or at the end: `./p/${x}` is `./p/**`;
-//! - before a literal suffix: `./p/${x}.json` is `./p/**/*.json`; a suffix that is a
-//!   script extension may stand for another one: `./p/${x}.js` is `./p/**/*.*`;
-//! - after a literal prefix: `./l-${x}.json` is both `./l-*.json` and
-//!   `./l-*/**/*.json`;
-//! - anything else keeps only the directory before the first hole: `dir/**`.
-//!
-//! Special characters of the literal parts stand in brackets (`[[]id[]]`).
 
-use owed_engine::facts::{ImportKind, LoadMode, Name, Names, Opaque, PathBase, Presence};
-use oxc_ast::AstKind;
-use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, ArrowFunctionExpression, BindingPattern, CallExpression, Expression,
-    Function, ImportExpression,
-};
-use oxc_semantic::SymbolId;
-use oxc_span::{GetSpan, Span};
+use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, Presence};
+use oxc_ast::ast::{Argument, BindingPattern, CallExpression, Expression, ImportExpression};
+use oxc_span::Span;
 
 use super::acts::{option, options};
-use super::programs::anchored;
-use super::value::{Piece, Value, normal};
-use super::walk::{Walk, static_key};
-
-/// What a load gives is used like this.
-enum Taken<'a> {
-    /// Not at all.
-    Nothing,
-    /// Whole.
-    Whole,
-    /// One member, bound to this symbol when it is a constant.
-    Member(&'a str, Option<SymbolId>),
-    /// Members, by a pattern.
-    Members(Vec<(&'a str, SymbolId)>),
-    /// Held by a variable.
-    Held(SymbolId),
-}
+use super::globs::{escaped, globs, specifier};
+use super::taken::{Taken, arrow_params, function_params};
+use super::value::{Value, normal};
+use super::walk::Walk;
 
 impl<'a> Walk<'_, 'a> {
     /// Whether an initialiser is a load of a literal module, or a member of one.
@@ -165,138 +135,6 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Calls of functions that load modules by another name.
-    fn on_named_call(&mut self, it: &'a CallExpression<'a>) {
-        let Expression::Identifier(callee) = &it.callee else { return };
-        let Some(source) = it.arguments.first().and_then(Argument::as_expression) else { return };
-        let symbol = self.symbol(callee);
-        if symbol.is_none() && callee.name == "define" {
-            let list = it.arguments.iter().find_map(|argument| match argument {
-                Argument::ArrayExpression(list) => Some(list),
-                _ => None,
-            });
-            for source in
-                list.iter().flat_map(|list| &list.elements).filter_map(ArrayExpressionElement::as_expression)
-            {
-                if self.literal(source).is_some_and(|text| text != "require" && text != "exports") {
-                    self.load_whole(ImportKind::Require, "require", source, it.span, LoadMode::Cjs);
-                }
-            }
-            return;
-        }
-        let Some(symbol) = symbol else { return };
-        let (module, _) = match self.origin(symbol) {
-            Some(origin) => origin,
-            None => return,
-        };
-        match module.as_str() {
-            "proxyquire" | "rewire" | "import-fresh" | "require-uncached" | "esmock" => {
-                self.load_whole(ImportKind::Require, "require", source, it.span, LoadMode::Cjs);
-            }
-            _ => {}
-        }
-    }
-
-    /// The module and name that a symbol comes from.
-    fn origin(&self, symbol: SymbolId) -> Option<(String, Option<&'a str>)> {
-        match &self.known[symbol.index()].binding {
-            super::walk::Binding::Import { import, name } => {
-                Some((self.imports[*import].specifier.clone(), *name))
-            }
-            super::walk::Binding::Init { init, keys } => {
-                let mut at = init.get_inner_expression();
-                // `proxyquire = require("proxyquire").noCallThru()`.
-                for _ in 0..8 {
-                    at = match at {
-                        Expression::CallExpression(call) if self.is_require(&call.callee) => {
-                            return match call.arguments.first() {
-                                Some(Argument::StringLiteral(text)) => {
-                                    Some((text.value.to_string(), keys.first().copied()))
-                                }
-                                _ => None,
-                            };
-                        }
-                        Expression::CallExpression(call) => call.callee.get_inner_expression(),
-                        Expression::StaticMemberExpression(it) => it.object.get_inner_expression(),
-                        _ => return None,
-                    };
-                }
-                None
-            }
-            _ => None,
-        }
-    }
-
-    /// `vi.mock("x")`, `jest.requireActual("x")`, `mock.module("x")`.
-    fn on_mock(&mut self, it: &'a CallExpression<'a>, name: &str, object: &'a Expression<'a>) {
-        let kind = match name {
-            "mock"
-            | "doMock"
-            | "unmock"
-            | "doUnmock"
-            | "dontMock"
-            | "setMock"
-            | "deepUnmock"
-            | "unstable_mockModule"
-            | "unstable_unmockModule"
-            | "createMockFromModule"
-            | "genMockFromModule"
-            | "requireMock"
-            | "importMock" => ImportKind::Mock,
-            "module" => ImportKind::Mock,
-            "requireActual" => ImportKind::Require,
-            "importActual" => ImportKind::Dynamic,
-            "replaceEsm" | "replace" => ImportKind::Mock,
-            "load" | "noCallThru" => ImportKind::Require,
-            _ => return,
-        };
-        if !self.is_mocker(object, name, 32) {
-            return;
-        }
-        let Some(source) = it.arguments.first().and_then(Argument::as_expression) else { return };
-        let mode = if self.is_jest(object) { LoadMode::Cjs } else { LoadMode::Esm };
-        match source.get_inner_expression() {
-            // `vi.mock(import("./x"))`
-            Expression::ImportExpression(import) => {
-                self.load_whole(kind, "mock", &import.source, it.span, mode);
-            }
-            _ if kind == ImportKind::Mock => self.load_whole(kind, "mock", source, it.span, mode),
-            _ => self.load(kind, name, source, it.span, mode),
-        }
-    }
-
-    fn is_jest(&self, object: &Expression<'a>) -> bool {
-        matches!(object, Expression::Identifier(it) if it.name == "jest")
-    }
-
-    /// Whether an object is the mocking interface of a runner.
-    fn is_mocker(&self, object: &'a Expression<'a>, method: &str, steps: u32) -> bool {
-        match object {
-            _ if steps == 0 => false,
-            Expression::Identifier(it) => match self.symbol(it) {
-                None => matches!(it.name.as_str(), "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire"),
-                Some(symbol) => match (self.origin(symbol), it.name.as_str()) {
-                    (Some((module, _)), _) => matches!(
-                        module.as_str(),
-                        "vitest" | "@jest/globals" | "node:test" | "bun:test" | "testdouble" | "proxyquire"
-                    ),
-                    // The test context: `t.mock.module`.
-                    (None, "mock") => method == "module",
-                    (None, _) => false,
-                },
-            },
-            Expression::StaticMemberExpression(it) => it.property.name == "mock" && method == "module",
-            // Chained: `vi.mock("./a").mock("./b")`.
-            Expression::CallExpression(it) => match &it.callee {
-                Expression::StaticMemberExpression(callee) => {
-                    self.is_mocker(&callee.object, method, steps - 1)
-                }
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
     fn resolve(&mut self, it: &'a CallExpression<'a>, mode: LoadMode) {
         if let Some(source) = it.arguments.first().and_then(Argument::as_expression) {
             self.load_whole(ImportKind::Resolve, "resolve", source, it.span, mode);
@@ -337,7 +175,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A load whose result may be used in part.
-    fn load(&mut self, kind: ImportKind, verb: &str, source: &'a Expression<'a>, span: Span, mode: LoadMode) {
+    pub(super) fn load(
+        &mut self,
+        kind: ImportKind,
+        verb: &str,
+        source: &'a Expression<'a>,
+        span: Span,
+        mode: LoadMode,
+    ) {
         let values = self.values(source);
         let (taken, caught) = if values.len() == 1 { self.taken() } else { (Taken::Whole, false) };
         let optional = caught || self.tries.last().is_some_and(|depth| *depth > 0);
@@ -356,7 +201,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A load whose target is an input as a whole.
-    fn load_whole(
+    pub(super) fn load_whole(
         &mut self,
         kind: ImportKind,
         verb: &str,
@@ -381,7 +226,14 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn add_load(&mut self, specifier: &str, kind: ImportKind, verb: &str, span: Span, mode: LoadMode) {
+    pub(super) fn add_load(
+        &mut self,
+        specifier: &str,
+        kind: ImportKind,
+        verb: &str,
+        span: Span,
+        mode: LoadMode,
+    ) {
         let local = format!("{verb}({specifier:?})");
         let import = self.add_import(specifier, kind, Names::Namespace(local.clone()), span);
         self.imports[import].mode = mode;
@@ -406,268 +258,4 @@ impl<'a> Walk<'_, 'a> {
         self.add_load("", kind, verb, span, LoadMode::Esm);
         self.opaque(verb, Opaque::ComputedLoad, span);
     }
-
-    fn take(
-        &mut self,
-        specifier: &str,
-        kind: ImportKind,
-        verb: &str,
-        taken: &Taken<'a>,
-        span: Span,
-        mode: LoadMode,
-    ) {
-        let call = format!("{verb}({specifier:?})");
-        let root = self.scoping.root_scope_id();
-        let mut list = Vec::new();
-        match taken {
-            Taken::Nothing => {
-                let import = self.add_import(specifier, kind, Names::Effects, span);
-                self.imports[import].mode = mode;
-                return;
-            }
-            Taken::Whole => return self.add_load(specifier, kind, verb, span, mode),
-            Taken::Held(symbol) => {
-                let import = self.add_import(specifier, kind, Names::Effects, span);
-                self.imports[import].mode = mode;
-                let local = if self.scoping.symbol_scope_id(*symbol) == root {
-                    self.scoping.symbol_name(*symbol).to_owned()
-                } else {
-                    call
-                };
-                return self.hold(*symbol, import, &local);
-            }
-            Taken::Member(name, symbol) => list.push((*name, *symbol)),
-            Taken::Members(members) => {
-                list.extend(members.iter().map(|(name, symbol)| (*name, Some(*symbol))))
-            }
-        }
-        let mut names = Vec::new();
-        for (name, symbol) in list {
-            let local = match symbol.filter(|symbol| self.scoping.symbol_scope_id(*symbol) == root) {
-                Some(symbol) => self.scoping.symbol_name(symbol).to_owned(),
-                None => {
-                    let local = format!("{call}.{name}");
-                    self.units.refer_text(local.clone());
-                    local
-                }
-            };
-            names.push(Name { imported: name.to_owned(), local });
-        }
-        let names = if names.is_empty() { Names::Effects } else { Names::List(names) };
-        let import = self.add_import(specifier, kind, names, span);
-        self.imports[import].mode = mode;
-    }
-
-    /// How the value of the load being visited is used, and whether its failure is
-    /// caught.
-    fn taken(&self) -> (Taken<'a>, bool) {
-        let mut up = 0;
-        let mut caught = false;
-        loop {
-            let Some(node) = self.ancestor(up).map(|node| node.span()) else { return (Taken::Whole, caught) };
-            match self.ancestor(up + 1) {
-                Some(
-                    AstKind::AwaitExpression(_)
-                    | AstKind::TSAsExpression(_)
-                    | AstKind::TSSatisfiesExpression(_)
-                    | AstKind::TSNonNullExpression(_)
-                    | AstKind::ChainExpression(_),
-                ) => up += 1,
-                Some(AstKind::StaticMemberExpression(member)) => {
-                    let name = member.property.name.as_str();
-                    let Some((call, method)) = self.call_above(up + 1) else {
-                        return (self.member_taken(name, up + 1), caught);
-                    };
-                    match method {
-                        "catch" | "finally" => {
-                            caught |= method == "catch";
-                            up += 2;
-                        }
-                        "then" => {
-                            caught |= call.arguments.len() > 1
-                                || matches!(self.call_above(up + 3), Some((_, "catch")));
-                            return (self.callback(call), caught);
-                        }
-                        _ if self.is_target(up + 1) => return (Taken::Whole, caught),
-                        // Called on the module: `this` is the module, for CommonJS.
-                        name => return (Taken::Member(name, None), caught),
-                    }
-                }
-                Some(AstKind::VariableDeclarator(it)) => return (self.pattern(&it.id), caught),
-                Some(AstKind::ExpressionStatement(_)) => return (Taken::Nothing, caught),
-                Some(AstKind::UnaryExpression(it)) if it.argument.span() == node => {
-                    return (Taken::Nothing, caught);
-                }
-                _ => return (Taken::Whole, caught),
-            }
-        }
-    }
-
-    fn member_taken(&self, name: &'a str, up: usize) -> Taken<'a> {
-        if self.is_target(up) {
-            return Taken::Whole;
-        }
-        if let Some(AstKind::VariableDeclarator(it)) = self.ancestor(up + 1)
-            && let Some(id) = it.id.get_binding_identifier()
-            && let Some(symbol) = id.symbol_id.get()
-            && !self.scoping.symbol_is_mutated(symbol)
-        {
-            return Taken::Member(name, Some(symbol));
-        }
-        Taken::Member(name, None)
-    }
-
-    fn pattern(&self, id: &'a BindingPattern<'a>) -> Taken<'a> {
-        match id {
-            BindingPattern::BindingIdentifier(it) => match it.symbol_id.get() {
-                Some(symbol) if !self.scoping.symbol_is_mutated(symbol) => Taken::Held(symbol),
-                _ => Taken::Whole,
-            },
-            BindingPattern::ObjectPattern(it) if it.rest.is_none() => {
-                let members: Option<Vec<(&str, SymbolId)>> = it
-                    .properties
-                    .iter()
-                    .map(|property| match &property.value {
-                        BindingPattern::BindingIdentifier(id) => {
-                            Some((static_key(&property.key)?, id.symbol_id.get()?))
-                        }
-                        _ => None,
-                    })
-                    .collect();
-                match members {
-                    Some(members) if members.iter().all(|m| !self.scoping.symbol_is_mutated(m.1)) => {
-                        Taken::Members(members)
-                    }
-                    _ => Taken::Whole,
-                }
-            }
-            _ => Taken::Whole,
-        }
-    }
-
-    /// `import("./a").then((m) => …)`.
-    fn callback(&self, call: &'a CallExpression<'a>) -> Taken<'a> {
-        let Some(callback) = call.arguments.first().and_then(Argument::as_expression) else {
-            return Taken::Whole;
-        };
-        let params = match callback.get_inner_expression() {
-            Expression::ArrowFunctionExpression(it) => arrow_params(it),
-            Expression::FunctionExpression(it) => function_params(it),
-            _ => return Taken::Whole,
-        };
-        match params {
-            Some(parameter) => self.pattern(parameter),
-            None => Taken::Nothing,
-        }
-    }
-}
-
-fn arrow_params<'a>(it: &'a ArrowFunctionExpression<'a>) -> Option<&'a BindingPattern<'a>> {
-    it.params.items.first().map(|parameter| &parameter.pattern)
-}
-
-fn function_params<'a>(it: &'a Function<'a>) -> Option<&'a BindingPattern<'a>> {
-    it.params.items.first().map(|parameter| &parameter.pattern)
-}
-
-/// A constant specifier.
-fn specifier(value: &Value) -> Option<String> {
-    match value {
-        Value::Path(base, pieces) => match pieces.as_slice() {
-            [] => Some(anchored(*base, "")),
-            [Piece::Text(path)] => Some(anchored(*base, path)),
-            _ => None,
-        },
-        _ => value.literal(),
-    }
-}
-
-/// The globs of a computed specifier; none when nothing bounds it.
-fn globs(value: &Value) -> Vec<String> {
-    let (prefix, pieces) = match value {
-        Value::Text(pieces) => (String::new(), pieces.as_slice()),
-        Value::Path(base, pieces) => {
-            let start = match base {
-                PathBase::Module => "./",
-                PathBase::Cwd => "/",
-                PathBase::Absolute => "",
-            };
-            (start.to_owned(), pieces.as_slice())
-        }
-        Value::Outside | Value::Module => return Vec::new(),
-    };
-    let first = match pieces.first() {
-        Some(Piece::Text(text)) if prefix.is_empty() => text.clone(),
-        Some(Piece::Text(text)) => format!("{prefix}{}", text.trim_start_matches('/')),
-        Some(Piece::Hole) if !prefix.is_empty() => prefix,
-        _ => return Vec::new(),
-    };
-    let Some(slash) = first.rfind('/') else { return Vec::new() };
-    let (directory, stem) = first.split_at(slash + 1);
-    let directory = match directory.strip_prefix("./") {
-        Some(rest) if !rest.is_empty() => {
-            format!("./{}/", normal(rest)).replace(".//", "./").replace("./../", "../")
-        }
-        _ => directory.to_owned(),
-    };
-    if directory == "/" || directory.is_empty() {
-        return Vec::new();
-    }
-    let tail = &pieces[usize::from(matches!(pieces.first(), Some(Piece::Text(_))))..];
-    let directory = escaped(&directory);
-    let stem = escaped(stem);
-    match tail {
-        [Piece::Hole] if stem.is_empty() => vec![format!("{directory}**")],
-        [Piece::Hole] => vec![format!("{directory}{stem}*"), format!("{directory}{stem}*/**")],
-        [Piece::Hole, Piece::Text(suffix)] => match suffix.strip_prefix('/') {
-            Some(rest) if stem.is_empty() && has_extension(rest) => {
-                vec![format!("{directory}**/{}", open_extension(rest))]
-            }
-            Some(_) => vec![format!("{directory}**")],
-            None if suffix.contains('/') || !has_extension(suffix) => vec![format!("{directory}**")],
-            None => {
-                let suffix = open_extension(suffix);
-                if stem.is_empty() {
-                    vec![format!("{directory}**/*{suffix}")]
-                } else {
-                    vec![format!("{directory}{stem}*{suffix}"), format!("{directory}{stem}*/**/*{suffix}")]
-                }
-            }
-        },
-        _ => vec![format!("{directory}**")],
-    }
-}
-
-fn has_extension(suffix: &str) -> bool {
-    let name = suffix.rsplit('/').next().unwrap_or(suffix);
-    name.rfind('.').is_some_and(|at| at + 1 < name.len())
-}
-
-/// A suffix as a glob; a script extension may be written for another one.
-fn open_extension(suffix: &str) -> String {
-    for script in [".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts"] {
-        if let Some(stem) = suffix.strip_suffix(script) {
-            return format!("{}.*", escaped(stem));
-        }
-    }
-    escaped(suffix)
-}
-
-/// A literal part of a glob.
-fn escaped(text: &str) -> String {
-    if !text.contains(['*', '?', '[', ']', '{', '}', '!']) {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '*' | '?' | '[' | ']' | '{' | '}' => {
-                out.push('[');
-                out.push(c);
-                out.push(']');
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }

@@ -6,7 +6,8 @@ use oxc_ast::ast::{Argument, Expression, ObjectPropertyKind, StaticMemberExpress
 use oxc_span::Span;
 
 use super::effects::is_empty;
-use super::operations::{Op, Usage};
+use super::operations::Op;
+use super::usage::Usage;
 use super::walk::{Walk, static_key};
 
 /// Members of a date that no zone can change.

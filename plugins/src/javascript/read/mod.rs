@@ -31,24 +31,31 @@ mod common;
 mod depth;
 mod digest;
 mod effects;
+mod evaluate;
 mod finish;
+mod globs;
 mod imports;
 mod lexical;
 mod lines;
 mod loads;
 mod locale;
+mod members;
+mod mocks;
 mod operations;
 mod parse;
 mod places;
 mod programs;
 mod purity;
 mod references;
+mod rows;
 mod spaces;
 mod statements;
 mod table;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod units;
+mod usage;
 mod value;
 mod walk;
 
@@ -73,6 +80,13 @@ const ARENA: usize = 64 << 20;
 pub fn reads(path: &str) -> bool {
     let extension = path::extension(path);
     SCRIPTS.contains(&extension) || blocks::is_template(extension)
+}
+
+/// Changes whenever the facts of equal bytes may change: with this number, or with the
+/// effect table.
+pub fn version() -> &'static str {
+    static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    VERSION.get_or_init(|| format!("javascript/2+{}", table::fingerprint()))
 }
 
 /// What to do about an operation of the effect table, in one line.

@@ -26,10 +26,8 @@ impl<'a> Walk<'_, 'a> {
         let span = member.span;
         match member.property.name.as_str() {
             "env" => self.on_meta_env(span),
-            "url" | "dirname" | "filename" => {
-                if !self.is_path_part(1) {
-                    self.named("import.meta.url", "project-root", span);
-                }
+            "url" | "dirname" | "filename" if !self.is_path_part(1) => {
+                self.named("import.meta.url", "project-root", span);
             }
             _ => {}
         }

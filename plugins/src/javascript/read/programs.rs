@@ -37,8 +37,7 @@ impl<'a> Walk<'_, 'a> {
             _ => self.elements(list, 4)?,
         };
         let moved = options(arguments, 2).is_some_and(|o| option(o, "cwd").is_some() || has_spread(o));
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
+        for word in words {
             let value = self.value(word);
             match value.literal() {
                 Some(text) if WITH_VALUE.contains(&text.as_str()) => return None,

@@ -20,11 +20,11 @@ impl<'a> Walk<'_, 'a> {
     /// Walks a whole program.
     pub(super) fn program(&mut self, program: &'a Program<'a>) {
         self.stack.push(AstKind::Program(program));
+        let common = self.common_exports(&program.body);
         self.prepare(&program.body);
         for directive in &program.directives {
             self.units.extend(LINKS, directive.span);
         }
-        let common = self.common_exports(&program.body);
         for statement in &program.body {
             if !(common && self.common_export(statement)) {
                 self.statement(statement);
@@ -48,6 +48,11 @@ impl<'a> Walk<'_, 'a> {
                 Statement::ExportNamedDeclaration(it) => {
                     for specifier in &it.specifiers {
                         self.note_exported_name(specifier.local.name().as_str());
+                    }
+                }
+                Statement::TSExportAssignment(it) => {
+                    if let Expression::Identifier(it) = &it.expression {
+                        self.note_exported_name(it.name.as_str());
                     }
                 }
                 Statement::ExportDefaultDeclaration(it) => {
@@ -347,7 +352,8 @@ impl<'a> Walk<'_, 'a> {
             _ => DeclarationKind::Value,
         };
         let plain = it.id.is_binding_identifier() && !using;
-        let effects = !erased && !(plain && it.init.as_ref().is_none_or(|init| self.is_pure(init)));
+        let pure = plain && it.init.as_ref().is_none_or(|init| self.is_pure(init));
+        let effects = !erased && !pure;
         let mut first = None;
         for id in &ids {
             let unit = self.units.of_symbol(id.symbol_id.get(), id.name.as_str(), kind);

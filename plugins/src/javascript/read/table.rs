@@ -9,6 +9,8 @@ use owed_engine::facts::Opaque;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
+use super::rows::{RawRoot, RawRow, RawTable, Rest};
+
 const SOURCE: &str = include_str!("../../../../queries/javascript/effects.toml");
 const SCHEMA: &str = "effects/1";
 
@@ -16,6 +18,11 @@ const SCHEMA: &str = "effects/1";
 pub(super) fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| Table::load(SOURCE).expect("the embedded table is checked by a test"))
+}
+
+/// Changes whenever the table does.
+pub(super) fn fingerprint() -> String {
+    blake3::hash(SOURCE.as_bytes()).to_hex().as_str()[..12].to_owned()
 }
 
 /// How an operation is used.
@@ -110,10 +117,8 @@ impl Root {
     pub(super) fn find(&self, path: &[&str], when: Use) -> Option<(&Class, usize)> {
         for covered in (0..=path.len()).rev() {
             let key = path[..covered].join(".");
-            if let Some(rows) = self.rows.get(&key) {
-                if let Some(row) = choose(rows, when) {
-                    return Some((&row.class, covered));
-                }
+            if let Some(row) = self.rows.get(&key).and_then(|rows| choose(rows, when)) {
+                return Some((&row.class, covered));
             }
             if covered == 1 && self.pure.contains(&key) {
                 return Some((&Class::Pure, covered));
@@ -284,8 +289,8 @@ impl Table {
 
     /// The longest root that an operation starts with (package names may hold dots).
     fn root_of(&self, operation: &str) -> Option<usize> {
-        let ends = operation.match_indices('.').map(|(at, _)| at).chain([operation.len()]);
-        ends.filter_map(|end| self.by_name.get(&operation[..end]).copied()).last()
+        let mut ends = operation.match_indices('.').map(|(at, _)| at).chain([operation.len()]).rev();
+        ends.find_map(|end| self.by_name.get(&operation[..end]).copied())
     }
 }
 
@@ -300,127 +305,6 @@ impl Class {
             Self::Opaque(_) => 3,
             Self::Acts(_) => 4,
         }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTable {
-    schema: String,
-    pure: Vec<String>,
-    root: Vec<RawRoot>,
-    row: Vec<RawRow>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRoot {
-    name: String,
-    /// Other global names of it.
-    #[serde(default)]
-    globals: Vec<String>,
-    /// Other specifiers of it, without `node:`.
-    #[serde(default)]
-    modules: Vec<String>,
-    #[serde(default)]
-    pure: Vec<String>,
-    #[serde(default)]
-    through: Vec<String>,
-    #[serde(default)]
-    rest: Rest,
-}
-
-#[derive(Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum Rest {
-    /// A member without a row is opaque, with its name.
-    #[default]
-    Unlisted,
-    /// A member without a row is pure.
-    Pure,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRow {
-    operation: Operations,
-    class: Word,
-    when: Option<Use>,
-    reason: Option<Opaque>,
-    pin: Option<String>,
-    argument: Option<usize>,
-    fix: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Operations {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Operations {
-    fn list(&self) -> &[String] {
-        match self {
-            Self::One(operation) => std::slice::from_ref(operation),
-            Self::Many(operations) => operations,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum Word {
-    Pure,
-    Pinned,
-    Opaque,
-    Env,
-    Read,
-    Stat,
-    List,
-    Tree,
-    Glob,
-    Write,
-    EnvFile,
-    Spawn,
-    Shell,
-    Run,
-    Worker,
-}
-
-impl RawRow {
-    fn class(&self) -> Result<Class, String> {
-        let argument = self.argument.unwrap_or(0);
-        let class = match self.class {
-            Word::Pure => Class::Pure,
-            Word::Pinned => Class::Pinned(self.pin.clone().ok_or_else(|| self.lacks("pin"))?),
-            Word::Opaque => Class::Opaque(self.reason.ok_or_else(|| self.lacks("reason"))?),
-            Word::Env => Class::Env,
-            Word::Read => Class::Acts(Act::Read(argument)),
-            Word::Stat => Class::Acts(Act::Stat(argument)),
-            Word::List => Class::Acts(Act::List(argument)),
-            Word::Tree => Class::Acts(Act::Tree(argument)),
-            Word::Glob => Class::Acts(Act::Glob(argument)),
-            Word::Write => Class::Acts(Act::Write),
-            Word::EnvFile => Class::Acts(Act::EnvFile),
-            Word::Spawn => Class::Acts(Act::Spawn),
-            Word::Shell => Class::Acts(Act::Shell),
-            Word::Run => Class::Acts(Act::Run(argument)),
-            Word::Worker => Class::Acts(Act::Worker),
-        };
-        let stray = (self.reason.is_some() && self.class != Word::Opaque)
-            || (self.pin.is_some() && self.class != Word::Pinned);
-        if stray {
-            return Err(format!("{:?} has a reason or a pin that its class does not use", self.operation));
-        }
-        if self.fix.is_none() && self.class == Word::Opaque {
-            return Err(self.lacks("fix"));
-        }
-        Ok(class)
-    }
-
-    fn lacks(&self, key: &str) -> String {
-        format!("{:?} ({:?}) lacks {key}", self.operation, self.class)
     }
 }
 

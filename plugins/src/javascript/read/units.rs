@@ -42,6 +42,7 @@ pub(super) struct Units<'a> {
     /// References to names that are no symbols (`import("./x")`).
     pub(super) texts: Vec<(u32, String)>,
     by_symbol: FxHashMap<SymbolId, u32>,
+    by_text: FxHashMap<String, u32>,
     /// By symbol: the unit that referred to it last, plus one.
     seen: Vec<u32>,
 }
@@ -63,6 +64,7 @@ impl<'a> Units<'a> {
             symbols: Vec::new(),
             texts: Vec::new(),
             by_symbol: FxHashMap::default(),
+            by_text: FxHashMap::default(),
             seen: vec![0; symbols],
         }
     }
@@ -86,11 +88,26 @@ impl<'a> Units<'a> {
         unit
     }
 
+    /// The unit of a name that is no symbol (`exports.a`); assigning twice adds to it.
+    pub(super) fn of_text(&mut self, name: &str, kind: DeclarationKind) -> u32 {
+        if let Some(&unit) = self.by_text.get(name) {
+            return unit;
+        }
+        let unit = self.add(Cow::Owned(name.to_owned()), kind);
+        self.by_text.insert(name.to_owned(), unit);
+        unit
+    }
+
     /// A new unit.
     pub(super) fn add(&mut self, name: Cow<'a, str>, kind: DeclarationKind) -> u32 {
         let unit = u32::try_from(self.list.len()).expect("a file has fewer than 2^32 bindings");
         self.list.push(Unit { name, kind, spans: Vec::new(), effects: false, present: true, twin: None });
         unit
+    }
+
+    /// Whether a symbol has a unit.
+    pub(super) fn has(&self, symbol: SymbolId) -> bool {
+        self.by_symbol.contains_key(&symbol)
     }
 
     /// The unit with that number.

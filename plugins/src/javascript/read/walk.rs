@@ -4,10 +4,14 @@
 
 use owed_engine::facts::{self, Effect, Export, Import, Test};
 use oxc_ast::AstKind;
-use oxc_ast::ast::{BindingPattern, Expression, IdentifierReference, PropertyKey, VariableDeclarator};
+use oxc_ast::ast::{
+    AssignmentExpression, AssignmentTarget, BindingPattern, Expression, IdentifierReference, PropertyKey,
+    VariableDeclarator,
+};
 use oxc_ast_visit::Visit;
 use oxc_semantic::{Scoping, SymbolId};
 use oxc_span::{GetSpan, Span};
+use oxc_syntax::operator::AssignmentOperator;
 use rustc_hash::FxHashSet;
 
 use super::cases::Suite;
@@ -53,6 +57,11 @@ pub(super) struct Known<'a> {
     pub(super) space: u32,
     /// Whether it is known to stand for no operation of the table.
     pub(super) inert: bool,
+    /// Declared without a value.
+    blank: bool,
+    /// What was assigned to it, and how many of its writes agree so far.
+    assigned: Option<&'a Expression<'a>>,
+    writes: usize,
 }
 
 /// The state of the walk over one file.
@@ -93,6 +102,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) receivers: u32,
     /// A loop variable and the element it holds, while all of them are tried.
     pub(super) chosen: Option<(SymbolId, &'a Expression<'a>)>,
+    /// The first JSX element.
+    pub(super) jsx: Option<Span>,
     /// Enclosing suites.
     pub(super) suites: Vec<Suite>,
     /// Facts.
@@ -127,6 +138,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             tries: vec![0],
             receivers: 0,
             chosen: None,
+            jsx: None,
             suites: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
@@ -157,7 +169,14 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// Notes what the variables of a declarator stand for.
     pub(super) fn bind(&mut self, it: &'a VariableDeclarator<'a>, constant: bool) {
-        let Some(init) = &it.init else { return };
+        let Some(init) = &it.init else {
+            if let Some(id) = it.id.get_binding_identifier()
+                && let Some(symbol) = id.symbol_id.get()
+            {
+                self.known[symbol.index()].blank = true;
+            }
+            return;
+        };
         if worth_following(init) {
             self.bind_pattern(&it.id, init, &mut Vec::new(), constant);
         }
@@ -192,6 +211,36 @@ impl<'s, 'a> Walk<'s, 'a> {
             }
             BindingPattern::AssignmentPattern(it) => self.bind_pattern(&it.left, init, keys, constant),
             BindingPattern::ArrayPattern(_) => {}
+        }
+    }
+
+    /// `let dir; beforeEach(() => { dir = mkdtempSync(…) })`: once all writes of a
+    /// variable that starts empty were seen to agree, it stands for what they assign.
+    fn on_assignment(&mut self, it: &'a AssignmentExpression<'a>) {
+        let AssignmentTarget::AssignmentTargetIdentifier(target) = &it.left else { return };
+        let Some(symbol) = self.symbol(target) else { return };
+        if it.operator != AssignmentOperator::Assign || !self.known[symbol.index()].blank {
+            return;
+        }
+        let known = &self.known[symbol.index()];
+        let (agrees, assigned) = match known.assigned {
+            _ if it.right.is_null_or_undefined() => (true, known.assigned),
+            None => (worth_following(&it.right), Some(&it.right)),
+            Some(first) => (self.value(first).agrees(&self.value(&it.right)), Some(first)),
+        };
+        let known = &mut self.known[symbol.index()];
+        known.assigned = assigned;
+        known.writes += usize::from(agrees);
+        let writes = known.writes;
+        let all = self.scoping.get_resolved_references(symbol).filter(|r| r.is_write()).count();
+        if let Some(init) = assigned
+            && writes == all
+        {
+            let known = &mut self.known[symbol.index()];
+            known.binding = Binding::Init { init, keys: Vec::new() };
+            if std::mem::take(&mut known.inert) {
+                self.escape_alias(symbol, init.span());
+            }
         }
     }
 
@@ -291,6 +340,10 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
                 }
             }
             AstKind::ForOfStatement(it) => self.bind_each(&it.left, &it.right),
+            AstKind::AssignmentExpression(it) => self.on_assignment(it),
+            AstKind::JSXElement(_) | AstKind::JSXFragment(_) => {
+                self.jsx.get_or_insert(kind.span());
+            }
             AstKind::Function(_) => {
                 self.receivers += 1;
                 self.tries.push(0);

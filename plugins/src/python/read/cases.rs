@@ -1,7 +1,7 @@
 //! Test cases and suites as written, for runners to filter by their own patterns.
 //!
 //! Recorded broadly: functions and classes whose name speaks of a test, spec or check,
-//! subclasses of anything called `…TestCase`, and their methods. Skipped is only what is
+//! classes with such methods, subclasses of anything called `…TestCase`. Skipped is only what is
 //! skipped for sure; a condition may turn out either way.
 
 use owed_engine::facts::{Test, TestKind};
@@ -50,10 +50,7 @@ impl Cases<'_> {
                 Stmt::ClassDef(def) => {
                     let name = def.name.as_str();
                     let case = in_case_class(def);
-                    if !case && !is_suite(name) && path.is_empty() {
-                        continue;
-                    }
-                    if !case && !is_suite(name) && !path.is_empty() && !holds_tests(def) {
+                    if !case && !is_suite(name) && !holds_tests(def) {
                         continue;
                     }
                     let skipped = skipped

@@ -23,6 +23,8 @@ use super::walk::Walk;
 pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
     let mut names: Vec<&str> = walk.names.module_symbols().into_iter().map(|s| walk.names.name(s)).collect();
     names.extend(listed);
+    // The parser gives missing names after an error as empty ones.
+    names.retain(|n| !n.is_empty());
     names.sort_unstable();
     names.dedup();
     names.into_iter().map(|n| Export { name: n.to_owned(), local: n.to_owned() }).collect()
@@ -109,6 +111,7 @@ pub(super) fn declarations(
     }
     declared
         .into_values()
+        .filter(|declaration| !declaration.name.is_empty())
         .map(|mut declaration| {
             declaration.references.sort_unstable();
             declaration.references.dedup();

@@ -80,20 +80,23 @@ impl Pass<'_> {
     /// Adds the tokens before `end` to a unit; `Some(None)`: to none; `None`: they are a
     /// docstring.
     fn take(&mut self, end: TextSize, unit: Option<Option<UnitId>>) {
-        let length = self.tokens[self.next..].iter().take_while(|t| t.start() < end).count();
-        let tokens = &self.tokens[self.next..self.next + length];
-        self.next += length;
+        let tokens = &self.tokens[self.next..];
         let buffer = match unit {
-            None => {
-                self.after_docstring |= length > 0;
+            None | Some(None) => {
+                let skipped = tokens.iter().take_while(|t| t.start() < end).count();
+                self.next += skipped;
+                self.after_docstring |= unit.is_none() && skipped > 0;
                 return;
             }
-            Some(None) => return,
             Some(Some(MODULE_UNIT)) => &mut self.module,
             Some(Some(MAIN_UNIT)) => &mut self.main,
             Some(Some(_)) => &mut self.own,
         };
         for token in tokens {
+            if token.start() >= end {
+                break;
+            }
+            self.next += 1;
             let kind = token.kind();
             if matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline) {
                 continue;

@@ -5,8 +5,9 @@
 //! - modules keep their dots (`a.b`, `..c`); `.x` from a computed import is relative to
 //!   the module's package;
 //! - [`ImportKind::Computed`] and [`ImportKind::Glob`] hold a dotted glob (`pkg.plugins.*`,
-//!   `.*`, `pkg.**`), or nothing when nothing bounds it. A file of a package is its dotted
-//!   name, a `/`, and the path inside: `pkg.data/schema.json`, `pkg.data/**`;
+//!   `.*`, `pkg.**`); what nothing bounds is an effect (`computed-load`) instead. A file
+//!   beside a module is the module's dotted name, a `/`, and the path from the directory of
+//!   the module's file: `pkg.data/schema.json`, `pkg.data/**`, `./x` for the own package;
 //! - [`ImportKind::Script`] holds a path (`./x.py` and `../x.py` from the module's directory,
 //!   `dir/x.py` and `x.py` from the working directory, `/x.py` absolute) or, without a `/`
 //!   and not ending in `.py`, the dotted name of a module run by `-m`;

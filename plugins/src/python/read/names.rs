@@ -300,14 +300,14 @@ fn imported(target: Target<'_>) -> Option<String> {
         "cPickle" | "_pickle" => "pickle",
         module => module,
     };
-    let root = module.split('.').next().unwrap_or(module);
-    if !TABLE.knows(root) {
+    // Most imports end here, before anything is put together.
+    if !TABLE.knows(module) {
         return None;
     }
-    Some(match target.name {
-        Some(name) => format!("{module}.{name}"),
-        None => module.to_owned(),
-    })
+    match target.name {
+        Some(name) => Some(format!("{module}.{name}")).filter(|full| TABLE.knows(full)),
+        None => Some(module.to_owned()),
+    }
 }
 
 /// What the fixtures of pytest and pytest-mock stand for.

@@ -25,6 +25,7 @@ pub(super) enum Class {
     Opaque,
     Reads,
     Writes,
+    Load,
     Resource,
     Unpickle,
     Escape,
@@ -101,8 +102,9 @@ struct File {
 #[derive(Debug)]
 pub(super) struct Table {
     rows: FxHashMap<String, Row>,
-    /// First segments of all operations.
-    roots: FxHashSet<String>,
+    /// All operations without a final `.*`, and everything they are members of; `true`
+    /// for the operations themselves, whose members may have rows by pattern.
+    prefixes: FxHashMap<String, bool>,
 }
 
 impl Table {
@@ -112,11 +114,14 @@ impl Table {
         if file.schema != "effects/1" {
             return Err(format!("schema is {:?}, not effects/1", file.schema));
         }
-        let mut table = Self { rows: FxHashMap::default(), roots: FxHashSet::default() };
+        let mut table = Self { rows: FxHashMap::default(), prefixes: FxHashMap::default() };
         for row in file.row {
             row.check()?;
-            let root = row.operation.split('.').next().unwrap_or("").to_owned();
-            table.roots.insert(root);
+            let name = row.operation.strip_suffix(".*").unwrap_or(&row.operation);
+            for (at, _) in name.match_indices('.') {
+                table.prefixes.entry(name[..at].to_owned()).or_insert(false);
+            }
+            table.prefixes.insert(name.to_owned(), true);
             if let Some(twice) = table.rows.insert(row.operation.clone(), row) {
                 return Err(format!("two rows for {}", twice.operation));
             }
@@ -130,9 +135,10 @@ impl Table {
         (!row.fix.is_empty()).then_some(row.fix.as_str())
     }
 
-    /// Whether any row can match a name that starts with the segment `root`.
-    pub(super) fn knows(&self, root: &str) -> bool {
-        self.roots.contains(root)
+    /// Whether any row can match `name` or a member of it.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.prefixes.contains_key(name)
+            || name.rmatch_indices('.').any(|(at, _)| self.prefixes.get(&name[..at]) == Some(&true))
     }
 
     /// The row of a qualified name: its own, that of the object it is a member of
@@ -293,6 +299,15 @@ mod tests {
         assert_eq!(table.row("pytest.mark.parametrize").unwrap().class, Class::Pure);
         assert_eq!(table.path_method("read_text").unwrap().operation, "pathlib.Path.read_text");
         assert!(table.row("nothing.here").is_none());
+        for row in table.rows.values().filter(|r| r.receiver) {
+            let method = row.operation.rsplit('.').next().unwrap();
+            assert_eq!(table.path_method(method).map(|r| &r.operation), Some(&row.operation));
+        }
+        assert!(table.knows("os") && table.knows("os.path") && table.knows("random.anything"));
+        assert!(!table.knows("django.db.models") && table.knows("django.utils"));
+        assert_eq!(table.row("random.Random.random").map(|r| r.class), None);
+        assert_eq!(table.row("sys.stdin.read").unwrap().reason, Some(Opaque::Stdin));
+        assert!(table.fix("time.time").is_some());
     }
 
     #[test]

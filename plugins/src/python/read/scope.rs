@@ -3,12 +3,24 @@
 //! Filled while the tree is walked and asked afterwards, because a binding may follow
 //! its uses. It does not know the order of execution: a name bound twice means either.
 
+use std::num::NonZeroU32;
+
 use ruff_python_ast::{self as ast, Expr};
 use rustc_hash::FxHashMap;
 
-/// An interned identifier.
+/// An interned identifier: one more than its index, so that none costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Symbol(pub(super) u32);
+pub(super) struct Symbol(NonZeroU32);
+
+impl Symbol {
+    fn new(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(super::text::offset(index)))
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// A scope of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +132,7 @@ impl<'a> Scopes<'a> {
         if let Some(&symbol) = self.ids.get(name) {
             return symbol;
         }
-        let symbol = Symbol(super::text::offset(self.names.len()));
+        let symbol = Symbol::new(self.names.len());
         self.names.push(name);
         self.flags.push(intrinsic(name));
         self.ids.insert(name, symbol);
@@ -133,7 +145,7 @@ impl<'a> Scopes<'a> {
     }
 
     pub(super) fn name(&self, symbol: Symbol) -> &'a str {
-        self.names[symbol.0 as usize]
+        self.names[symbol.index()]
     }
 
     pub(super) fn len(&self) -> usize {
@@ -141,7 +153,7 @@ impl<'a> Scopes<'a> {
     }
 
     pub(super) fn flags(&self, symbol: Symbol) -> u8 {
-        self.flags[symbol.0 as usize]
+        self.flags[symbol.index()]
     }
 
     pub(super) fn open(&mut self, kind: ScopeKind, parent: ScopeId) -> ScopeId {
@@ -152,7 +164,7 @@ impl<'a> Scopes<'a> {
 
     /// Binds `symbol` where Python would when it is bound in `scope`.
     pub(super) fn bind(&mut self, mut scope: ScopeId, symbol: Symbol, bound: Bound<'a>) {
-        self.flags[symbol.0 as usize] |= match bound {
+        self.flags[symbol.index()] |= match bound {
             Bound::Import(_) => flag::IMPORTED,
             Bound::Value(value) => match value {
                 Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::BinOp(_) | Expr::If(_) => {
@@ -175,7 +187,7 @@ impl<'a> Scopes<'a> {
                 _ => {}
             }
         }
-        self.flags[symbol.0 as usize] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
+        self.flags[symbol.index()] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
         self.bindings.push(Binding { bound, scope, older });
@@ -266,10 +278,7 @@ impl<'a> Scopes<'a> {
 
     /// Every symbol bound in the module scope.
     pub(super) fn module_symbols(&self) -> Vec<Symbol> {
-        (0..super::text::offset(self.names.len()))
-            .map(Symbol)
-            .filter(|&s| self.flags(s) & flag::OUTSIDE != 0)
-            .collect()
+        (0..self.names.len()).map(Symbol::new).filter(|&s| self.flags(s) & flag::OUTSIDE != 0).collect()
     }
 }
 

@@ -109,6 +109,13 @@ impl Module<'_, '_> {
             Value::Either(values) => {
                 Value::either(values.iter().map(|v| self.called(v, arguments.clone(), at)).collect())
             }
+            Value::Call(inner) if self.reader.wrappers.contains_key(&inner.module) => {
+                let adds = self.reader.wrappers.get(&inner.module).cloned().unwrap_or_default();
+                let config = arguments.into_iter().next().unwrap_or_default();
+                merge(&adds, &self.reader.apply(config))
+            }
+            // Only such a wrapper gives an object that is called: a function of it.
+            Value::Object(_) if arguments.is_empty() => callee.clone(),
             // `nextJest({…})(config)`: the outer call is named like the inner one.
             Value::Call(inner) => {
                 self.foreign(inner.module.clone(), format!("{}()", inner.name), arguments, at)

@@ -44,6 +44,8 @@ pub struct Reader<'a> {
     known: BTreeMap<(String, String), Value>,
     /// What calls of functions that packages export give.
     calls: BTreeMap<(String, String), Value>,
+    /// What functions that wrap a configuration add to it, by module.
+    wrappers: BTreeMap<String, Value>,
     /// Values of environment names that the runner itself sets.
     environment: BTreeMap<String, Value>,
     /// What a configuration that is a function is called with.
@@ -69,6 +71,7 @@ impl<'a> Reader<'a> {
             cwd,
             known: BTreeMap::new(),
             calls: BTreeMap::new(),
+            wrappers: BTreeMap::new(),
             environment: BTreeMap::new(),
             argument: Value::Undefined,
             steps: Cell::new(STEPS),
@@ -87,6 +90,12 @@ impl<'a> Reader<'a> {
     /// Says what calling a function of a package gives, whatever it is given.
     pub fn know_call(&mut self, module: &str, name: &str, value: Value) {
         self.calls.insert((module.to_owned(), name.to_owned()), value);
+    }
+
+    /// Says what a function that a package makes (`nextJest({…})(config)`) adds to the
+    /// configuration it is given.
+    pub fn know_wrapper(&mut self, module: &str, adds: Value) {
+        self.wrappers.insert(module.to_owned(), adds);
     }
 
     /// Says what the runner itself sets an environment name to.

@@ -57,6 +57,9 @@ pub(super) struct Place {
     pub(super) root: Option<String>,
     /// `--projects`, as written.
     pub(super) projects: Vec<String>,
+    /// Whether nothing but a dependency makes it a place: then only files of its own
+    /// package are its tests.
+    pub(super) own_only: bool,
     /// Places below it that list their own tests.
     pub(super) nested: Vec<String>,
 }
@@ -151,9 +154,11 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             });
         }
     }
-    if places.is_empty() {
-        let declaring = packages.all().filter(|p| p.declares("jest").is_some());
-        places.extend(declaring.map(|p| Place { dir: p.dir.clone(), ..Place::default() }));
+    let alone = places.is_empty();
+    for package in packages.all().filter(|p| p.declares("jest").is_some()) {
+        if !places.iter().any(|p| path::is_within(&package.dir, &p.dir)) {
+            places.insert(Place { dir: package.dir.clone(), own_only: !alone, ..Place::default() });
+        }
     }
     separated(places, &scripted)
 }
@@ -227,7 +232,7 @@ fn scripts(packages: &Packages, default: &BTreeMap<String, String>) -> (BTreeSet
                     root: command.value(&["--rootDir"]).and_then(|r| path::join(&dir, r)),
                     projects,
                     dir,
-                    nested: Vec::new(),
+                    ..Place::default()
                 });
             }
         }

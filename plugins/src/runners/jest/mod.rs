@@ -67,6 +67,11 @@ impl Runner for Jest {
             let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
             let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
             project.tests.retain(|t| !theirs.contains(&t.path));
+            if place.own_only {
+                let own =
+                    |file: &str| packages.nearest(path::dirname(file)).is_some_and(|p| p.dir == place.dir);
+                project.tests.retain(|t| own(&t.path));
+            }
             discovery.projects.push(project);
         }
         discovery.projects.retain(super::says_something);
@@ -139,6 +144,23 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
         default("moduleDirectories", &["node_modules"]),
     ]));
     reader.know("jest-config", "defaults", defaults);
+    for (module, adds) in presets::wrappers() {
+        reader.know_wrapper(module, adds);
+    }
+    for module in ["@nx/jest/preset", "@nrwl/jest/preset"] {
+        for name in ["default", "nxPreset"] {
+            reader.know(module, name, presets::preset(module).unwrap_or_default());
+        }
+    }
+    // Nx lists every project that has a configuration.
+    let all = Value::Array(vec![Value::String("<rootDir>/*/**/jest.config.*".to_owned())]);
+    for (module, name) in [
+        ("@nx/jest", "getJestProjects"),
+        ("@nx/jest", "getJestProjectsAsync"),
+        ("@nrwl/jest", "getJestProjects"),
+    ] {
+        reader.know_call(module, name, all.clone());
+    }
     Context { tree, packages, reader, place, major }
 }
 

@@ -212,37 +212,44 @@ impl Drafting<'_, '_> {
         pattern
     }
 
+    /// Patterns as jest matches them, on absolute paths; neighbours of one kind together.
     fn globs(&mut self, patterns: &[String]) -> Vec<(Globs, bool)> {
-        let absolute = format!("{}/", root_of(self.context.tree));
-        let mut list = Vec::new();
+        let mut groups: Vec<(Vec<String>, bool)> = Vec::new();
         for written in patterns {
             let (negated, body) = match written.strip_prefix('!') {
                 Some(rest) if !rest.starts_with('(') => (true, rest),
                 _ => (false, written.as_str()),
             };
-            let below =
-                if self.root.is_empty() { String::new() } else { format!("{}/", glob::escape(&self.root)) };
-            let inside = if let Some(rest) = body.strip_prefix("<rootDir>/") {
-                glob::at(&glob::escape(""), &format!("{below}{rest}"))
-            } else if let Some(rest) = body.strip_prefix(&absolute) {
-                Some(rest.to_owned())
-            } else if body.starts_with("**") || body.starts_with('{') || body.starts_with('*') {
-                Some(body.to_owned())
-            } else if let Some(rest) = body.strip_prefix('/') {
-                // Absolute, and not in the repository.
-                Some(rest.to_owned()).filter(|_| rest.starts_with("**"))
-            } else {
-                // Relative patterns match no absolute path.
-                None
-            };
-            let Some(inside) = inside else { continue };
-            let globs = Globs::new([&inside], STYLE);
-            if !globs.refused.is_empty() {
-                self.unknown.push(nowhere(&format!("the pattern `{written}`")));
+            let Some(inside) = self.absolute_glob(body) else { continue };
+            match groups.last_mut() {
+                Some((group, kind)) if *kind == negated => group.push(inside),
+                _ => groups.push((vec![inside], negated)),
+            }
+        }
+        let mut list = Vec::new();
+        for (group, negated) in groups {
+            let globs = Globs::new(&group, STYLE);
+            for pattern in &globs.refused {
+                self.unknown.push(nowhere(&format!("the pattern `{pattern}`")));
             }
             list.push((globs, negated));
         }
         list
+    }
+
+    /// A pattern on absolute paths as a project-relative one. `None` for one that matches
+    /// nothing of the project: relative patterns match no absolute path.
+    fn absolute_glob(&self, written: &str) -> Option<String> {
+        let absolute = format!("{}/", root_of(self.context.tree));
+        if let Some(rest) = written.strip_prefix("<rootDir>/") {
+            return glob::at(&self.root, rest);
+        }
+        if let Some(rest) = written.strip_prefix(&absolute) {
+            return Some(rest.to_owned());
+        }
+        let free = written.strip_prefix('/').filter(|rest| rest.starts_with("**"));
+        free.or_else(|| written.starts_with(['*', '{', '(', '?', '+', '@']).then_some(written))
+            .map(str::to_owned)
     }
 
     fn matcher(&mut self, value: &Value) -> Matcher {

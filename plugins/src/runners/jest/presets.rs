@@ -100,30 +100,25 @@ pub(super) fn harmless_resolver(name: &str) -> bool {
     table().resolver.iter().any(|row| covers(&row.names, name))
 }
 
-/// What `call` of a helper gives, when the helper is known: the wrapped configuration
-/// with what the helper adds. The second value says that `tsconfig.json` paths hold.
-pub(super) fn helped(value: &Value) -> (Value, bool) {
-    let Value::Call(call) = value else { return (value.clone(), false) };
-    let Some(helper) = table().helper.iter().find(|h| h.module == call.module) else {
-        return (value.clone(), false);
-    };
-    let inner = match call.arguments.first() {
-        Some(Value::Object(object)) => object.clone(),
-        None | Some(Value::Undefined) => Object::default(),
-        _ => return (value.clone(), false),
-    };
-    let mut object = inner.clone();
-    if !helper.ignore.is_empty() {
-        let mut patterns: Vec<Value> = helper.ignore.iter().cloned().map(Value::String).collect();
-        match inner.get("testPathIgnorePatterns") {
-            Value::Array(own) => patterns.extend(own),
-            Value::Undefined => {}
-            other => patterns.push(other),
+/// What the known helpers add to the configuration they wrap, by module. The key
+/// [`PATHS`] says that `tsconfig.json` paths hold.
+pub(super) fn wrappers() -> Vec<(&'static str, Value)> {
+    let rows = table().helper.iter();
+    rows.map(|row| {
+        let mut object = Object::default();
+        if row.tsconfig_paths {
+            object.0.push(Entry::Key(PATHS.to_owned(), Value::Bool(true)));
         }
-        object.0.push(Entry::Key("testPathIgnorePatterns".to_owned(), Value::Array(patterns)));
-    }
-    (Value::Object(object), helper.tsconfig_paths)
+        if !row.ignore.is_empty() {
+            object.0.push(Entry::Key("testPathIgnorePatterns".to_owned(), list(&row.ignore)));
+        }
+        (row.module.as_str(), Value::Object(object))
+    })
+    .collect()
 }
+
+/// No key of jest's: paths of `tsconfig.json` hold.
+pub(super) const PATHS: &str = "$tsconfigPaths";
 
 #[cfg(test)]
 mod tests {

@@ -131,6 +131,7 @@ fn listed(context: &Context<'_>, top: &mut Source, item: &Value, base: &str, sou
             let source = Source {
                 dir: base.to_owned(),
                 listed: true,
+                tsconfig_paths: item.get(presets::PATHS).truthy() == Some(true),
                 value: item.clone(),
                 config: top.config.clone(),
                 configs: top.configs.clone(),
@@ -139,19 +140,6 @@ fn listed(context: &Context<'_>, top: &mut Source, item: &Value, base: &str, sou
             sources.push(with_preset(context, source));
         }
         Value::Undefined | Value::Null | Value::Bool(_) => {}
-        Value::Call(_) => {
-            let (value, tsconfig_paths) = presets::helped(item);
-            let source = Source {
-                dir: base.to_owned(),
-                listed: true,
-                value,
-                config: top.config.clone(),
-                configs: top.configs.clone(),
-                tsconfig_paths,
-                ..Source::default()
-            };
-            sources.push(with_preset(context, source));
-        }
         other => top.unknown.push(other.unknown("a project")),
     }
 }
@@ -189,13 +177,13 @@ fn expanded(context: &Context<'_>, entry: &str) -> Vec<String> {
 fn file(context: &Context<'_>, config: &str) -> Source {
     let value = context.reader.load(config);
     let value = if path::basename(config) == "package.json" { value.get("jest") } else { value };
-    let (value, tsconfig_paths) = presets::helped(&context.reader.apply(value));
+    let value = context.reader.apply(value);
     Source {
         dir: path::dirname(config).to_owned(),
+        tsconfig_paths: value.get(presets::PATHS).truthy() == Some(true),
         value,
         config: Some(config.to_owned()),
         configs: BTreeSet::from([config.to_owned()]),
-        tsconfig_paths,
         ..Source::default()
     }
 }

@@ -135,6 +135,16 @@ fn tests_are_listed() {
         ),
         (
             vec![
+                config(
+                    "const create = require('next/jest')({ dir: './' }); module.exports = async () => ({ ...(await create({ testEnvironment: 'jsdom' })()), roots: ['<rootDir>/src'] })",
+                ),
+                ("src/a.test.tsx", ""),
+                ("b.test.js", ""),
+            ],
+            vec![": src/a.test.tsx"],
+        ),
+        (
+            vec![
                 config("module.exports = { preset: '@vue/cli-plugin-unit-jest' }"),
                 ("tests/unit/a.spec.ts", ""),
                 ("b.spec.ts", ""),
@@ -187,6 +197,24 @@ fn projects_are_listed() {
                 ("a.i.js", ""),
             ],
             vec!["[i]: a.i.js", "[u]: a.u.js"],
+        ),
+        (
+            vec![
+                (
+                    "jest.config.ts",
+                    "import { getJestProjectsAsync } from '@nx/jest'; export default async () => ({ projects: await getJestProjectsAsync() })",
+                ),
+                (
+                    "jest.preset.js",
+                    "const nx = require('@nx/jest/preset').default; module.exports = { ...nx }",
+                ),
+                (
+                    "libs/a/jest.config.ts",
+                    "export default { displayName: 'a', preset: '../../jest.preset.js', testEnvironment: 'node' }",
+                ),
+                ("libs/a/src/x.spec.ts", ""),
+            ],
+            vec!["libs/a[a]: libs/a/src/x.spec.ts"],
         ),
         (
             vec![

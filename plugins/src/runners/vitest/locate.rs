@@ -52,6 +52,11 @@ pub(super) struct Place {
     pub(super) root: Option<String>,
     /// `--dir`, project-relative.
     pub(super) only: Option<String>,
+    /// `--typecheck`.
+    pub(super) typecheck: bool,
+    /// Whether nothing but a dependency makes it a place: then only files of its own
+    /// package are its tests.
+    pub(super) own_only: bool,
     /// Places below it that list their own tests.
     pub(super) nested: Vec<String>,
 }
@@ -171,7 +176,8 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
                     workspace: None,
                     root: used.root.clone(),
                     only: used.only.clone(),
-                    nested: Vec::new(),
+                    typecheck: used.typecheck,
+                    ..Place::default()
                 });
             }
             None => {
@@ -185,7 +191,8 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
                     workspace: workspace.filter(|w| path::dirname(w) == from).cloned(),
                     root: used.root.clone().filter(|r| *r != used.dir),
                     only: used.only.clone(),
-                    nested: Vec::new(),
+                    typecheck: used.typecheck,
+                    ..Place::default()
                 };
                 if place.only.is_some()
                     && places.iter().any(|p| p.dir == place.dir && p.config == place.config)
@@ -213,12 +220,10 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             });
         }
     }
-    // A package that only declares vitest runs with the defaults, unless it declares it for
-    // the packages below, or one above runs its tests.
+    let alone = places.is_empty();
     for dir in declared {
-        let related = |p: &Place| path::is_within(&p.dir, dir) || path::is_within(dir, &p.dir);
-        if !places.iter().any(related) {
-            places.insert(Place { dir: dir.to_owned(), ..Place::default() });
+        if !places.iter().any(|p| path::is_within(dir, &p.dir)) {
+            places.insert(Place { dir: dir.to_owned(), own_only: !alone, ..Place::default() });
         }
     }
     separated(places, &scripted)
@@ -272,6 +277,7 @@ struct Use {
     config: Option<String>,
     root: Option<String>,
     only: Option<String>,
+    typecheck: bool,
 }
 
 /// Every start of vitest in the scripts of the packages.
@@ -298,6 +304,7 @@ fn scripts(packages: &Packages) -> Vec<Use> {
                 uses.push(Use {
                     config: below(command.value(&["--config", "-c"]), &from),
                     only: below(command.value(&["--dir"]), &from),
+                    typecheck: command.arguments.iter().any(|a| a.starts_with("--typecheck")),
                     root,
                     dir,
                 });

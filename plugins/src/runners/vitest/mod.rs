@@ -67,6 +67,11 @@ impl Runner for Vitest {
             let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
             let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
             project.tests.retain(|t| !theirs.contains(&t.path));
+            if place.own_only {
+                let own =
+                    |file: &str| packages.nearest(path::dirname(file)).is_some_and(|p| p.dir == place.dir);
+                project.tests.retain(|t| own(&t.path));
+            }
             discovery.projects.push(project);
         }
         discovery.projects.retain(super::says_something);

@@ -307,7 +307,7 @@ impl Drafting<'_, '_> {
         self.unknown.extend(include.unknown);
         let default = exclude(self.context.major);
         let types = test.get("typecheck");
-        let enabled = types.get("enabled").truthy() != Some(false);
+        let enabled = self.context.place.typecheck || types.get("enabled").truthy() != Some(false);
         let mut matcher = Matcher {
             include: self.globs(&dir, &patterns),
             exclude: self.excludes(&dir, &test.get("exclude"), default),

@@ -177,6 +177,22 @@ fn projects_and_workspaces() {
             vec![": a/x.test.ts", "a: a/x.test.ts"],
         ),
         (
+            // A dependency alone makes the files of its own package tests.
+            vec![
+                DEP,
+                ("a.test.ts", ""),
+                ("b/package.json", "{}"),
+                ("b/c.test.ts", ""),
+                ("d/vitest.config.ts", "export default {}"),
+                ("d/e.test.ts", ""),
+            ],
+            vec![": a.test.ts", "d: d/e.test.ts"],
+        ),
+        (
+            vec![("package.json", "{\"scripts\": {\"t\": \"vitest --typecheck\"}}"), ("a.test-d.ts", "")],
+            vec![": a.test-d.ts"],
+        ),
+        (
             vec![
                 ("package.json", "{\"scripts\": {\"e2e\": \"vitest --config e2e/vitest.e2e.config.ts\"}}"),
                 ("e2e/vitest.e2e.config.ts", "export default { test: { include: ['e2e/*.e2e.ts'] } }"),

@@ -65,6 +65,7 @@ fn references() {
         ("async function f() { return (await import('./x')).a }", "f", &["import(\"./x\").a"]),
         ("const b = 1; const { a, c } = g(b)", "c", &["b"]),
         ("import * as n from './x'; export { n }; g()", "<module>", &["<links>"]),
+        ("if (c) { var x = 1 } function f() { return x }", "f", &["<module>"]),
         ("let n = 0; export const f = () => { n += 1 }", "f", &["n"]),
     ];
     for (text, name, expected) in cases {
@@ -110,6 +111,8 @@ fn common_js_exports_are_split_when_understood() {
     assert_eq!(exports("if (x) exports.a = 1"), []);
     assert_eq!(exports("module.exports = { a() { return this.b() }, b() {} }").len(), 1);
     assert_eq!(exports("exports.a = 1; f(module)"), []);
+    let twice = facts("a.cjs", "exports.a = 1; exports.a = 2");
+    assert_eq!(twice.declarations.iter().filter(|d| d.name == "exports.a").count(), 1);
 }
 
 #[test]

@@ -108,6 +108,19 @@ fn files() {
         ("const r = fs.readFileSync.bind(fs); r('a')", &["file cwd:a"]),
         ("list.map(rf)", &["opaque computed-load"]),
         ("vi.spyOn(fs, 'readFileSync'); expect(fs.readFileSync).toHaveBeenCalled(); vi.mocked(rf)", &[]),
+        (
+            "let d; beforeEach(() => { d = fs.mkdtempSync('x') }); afterEach(() => { d = undefined }); rf(path.join(d, 'a'))",
+            &["opaque tmp"],
+        ),
+        (
+            "let d; d = fs.mkdtempSync('x'); d = q(); rf(path.join(d, 'a'))",
+            &["opaque computed-load", "opaque tmp"],
+        ),
+        ("let p; beforeAll(() => { p = path.join(__dirname, 'a.txt') }); rf(p)", &["file ./a.txt"]),
+        (
+            "const here = typeof __dirname === 'string' ? __dirname : path.dirname(fileURLToPath(import.meta.url)); rf(path.join(here, 'a'))",
+            &["file ./a"],
+        ),
         ("fs.newThing('a')", &["opaque unlisted"]),
         ("rf(require.resolve('x'))", &[]),
     ];
@@ -327,6 +340,6 @@ fn when_they_happen() {
     assert_eq!(when("const f = () => Date.now()"), Some(When::Call("f".to_owned())));
     assert_eq!(when("class A { m() { return Date.now() } }"), Some(When::Call("A".to_owned())));
     assert_eq!(when("const t = Date.now()"), Some(When::Import));
-    assert_eq!(when("f(() => Date.now())").is_some(), true);
+    assert!(when("f(() => Date.now())").is_some());
     assert_eq!(when("if (Date.now() > 1) {}"), Some(When::Import));
 }

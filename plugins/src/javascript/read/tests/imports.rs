@@ -75,7 +75,9 @@ fn statements() {
 #[test]
 fn a_member_of_a_namespace_in_jsx_is_a_member() {
     let found = facts("a.tsx", "import * as n from './a'; export const e = <n.X/>");
-    assert_eq!(shown(&found.imports), ["Static ./a {X as n.X}"]);
+    assert_eq!(shown(&found.imports), ["Static ./a {X as n.X}", "StringRef react/jsx-runtime"]);
+    let found = facts("a.tsx", "/** @jsxImportSource preact */ export const e = <a/>");
+    assert_eq!(shown(&found.imports), ["StringRef preact/jsx-runtime"]);
 }
 
 #[test]
@@ -126,6 +128,10 @@ fn common_js() {
         ("const x = require('./a'); x()", &["Require ./a * as x"]),
         ("const { a, b: c } = require('./a')", &["Require ./a {a, b as c}"]),
         ("const x = require('./a').b", &["Require ./a {b as x}"]),
+        (
+            "const x = require('./a'); x.y(); module.exports = { x }",
+            &["Require ./a {y as x.y}", "Require ./a * as x"],
+        ),
         ("require('./a')", &["Require ./a"]),
         ("require('./a')(1)", &["Require ./a * as require(\"./a\")"]),
         ("function f() { return require('./a').b() }", &["Require ./a {b as require(\"./a\").b}"]),
@@ -202,6 +208,8 @@ fn globs_and_computed() {
         ),
         ("import(`./l/${x}.ts`)", &["Computed ./l/**/*.* * as import(\"./l/**/*.*\")"]),
         ("import(`./l/${x}.json`)", &["Computed ./l/**/*.json * as import(\"./l/**/*.json\")"]),
+        ("import(`./l/${x}.svg?raw`)", &["Computed ./l/**/*.svg * as import(\"./l/**/*.svg\")"]),
+        ("import(`./l/${c ? `a${x}` : `b${y}`}`)", &["Computed ./l/** * as import(\"./l/**\")"]),
         ("import('./p/' + x)", &["Computed ./p/** * as import(\"./p/**\")"]),
         (
             "import(`./l-${x}.json`)",

@@ -184,6 +184,10 @@ impl<'a> Judge<'_, 'a> {
             _ if name.starts_with("unittest.mock.") => {}
             _ if name.starts_with("pytest.MonkeyPatch.") => self.monkeypatch(name, call, site),
             _ if name.starts_with("pytest.Pytester.") => self.pytester(name, call, site),
+            "flask.Flask" | "quart.Quart" => self.web_folders(first, true, call, site),
+            "flask.Blueprint" | "quart.Blueprint" => {
+                self.web_folders(argument(call, 1, "import_name"), false, call, site);
+            }
             "os.chdir" | "os.fchdir" | "contextlib.chdir" => {
                 self.chdir(argument(call, 0, "path"), range, site)
             }
@@ -213,7 +217,7 @@ impl<'a> Judge<'_, 'a> {
     fn row(&mut self, row: &'static Row, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
         let range = call.range();
         match row.class {
-            Class::Pure | Class::Escape => {}
+            Class::Pure | Class::Escape | Class::Load => {}
             Class::Environ | Class::SysPath | Class::SysModules => {}
             Class::Pinned => self.named(name, row.pin.as_deref().unwrap_or_default(), range, site),
             Class::Opaque => {
@@ -246,18 +250,34 @@ impl<'a> Judge<'_, 'a> {
                         }
                         continue;
                     };
-                    self.consumed.insert(path.range());
-                    let value = self.eval.value(path, site.scope);
-                    if row.class == Class::Writes || self.is_write(row, call, site) {
-                        self.write(name, &value, range, site);
-                    } else {
-                        if value != Value::Unknown {
-                            self.cover(path.range());
+                    match path {
+                        Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }) => {
+                            elts.iter().for_each(|path| self.path_argument(row, name, path, call, site));
                         }
-                        self.read(row, name, value, call, site);
+                        path => self.path_argument(row, name, path, call, site),
                     }
                 }
             }
+        }
+    }
+
+    fn path_argument(
+        &mut self,
+        row: &'static Row,
+        name: &str,
+        path: &'a Expr,
+        call: &'a ast::ExprCall,
+        site: &Site<'a>,
+    ) {
+        self.consumed.insert(path.range());
+        let value = self.eval.value(path, site.scope);
+        if row.class == Class::Writes || self.is_write(row, call, site) {
+            self.write(name, &value, call.range(), site);
+        } else {
+            if value != Value::Unknown {
+                self.cover(path.range());
+            }
+            self.read(row, name, value, call, site);
         }
     }
 

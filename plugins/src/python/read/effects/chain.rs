@@ -44,7 +44,11 @@ impl<'a> Judge<'_, 'a> {
                 self.opaque(name, row.reason.unwrap_or(Opaque::Unlisted), range, site);
             }
             Class::Escape => {}
-            Class::Reads | Class::Resource => self.opaque(name, Opaque::ComputedLoad, range, site),
+            // `getattr` and `globals` handed on read objects the receiver has already.
+            Class::Load if !name.contains('.') && name != "__import__" => {}
+            Class::Reads | Class::Resource | Class::Load => {
+                self.opaque(name, Opaque::ComputedLoad, range, site);
+            }
             Class::Environ => self.named("os.environ", "whole-env", range, site),
             // The names of directories; what is read below them is judged there.
             Class::SysPath => self.opaque("sys.path", Opaque::Host, range, site),

@@ -85,12 +85,22 @@ struct Judge<'w, 'a> {
 impl<'a> Judge<'_, 'a> {
     fn site(&mut self, site: &Site<'a>) {
         match site.what {
-            What::Call(call, expr) => self.call(call, expr, site),
+            What::Call(expr) => {
+                if let Expr::Call(call) = expr {
+                    self.call(call, expr, site);
+                }
+            }
             What::Chain(expr) => self.chain(expr, site),
             What::Member(expr) => self.member_chain(expr, site),
             What::Subscript(subscript) => self.subscript(subscript, site),
-            What::Contains(left, container) => self.contains(left, container, site),
-            What::Store(target, value) => self.store(target, value, site),
+            What::Contains(pair) => {
+                let (left, container) = self.walk.pairs[pair as usize];
+                self.contains(left, container, site);
+            }
+            What::Store(pair) => {
+                let (target, value) = self.walk.pairs[pair as usize];
+                self.store(target, value, site);
+            }
             What::Assigned(value) => {
                 // A path with a name of its own is judged where the name is used.
                 if self.paths && self.is_place(value, site) {

@@ -190,6 +190,36 @@ impl<'a> Judge<'_, 'a> {
         self.package_file(&inside, range, site);
     }
 
+    /// The folders of templates and static files that a web application reads beside the
+    /// module it is named after.
+    pub(super) fn web_folders(
+        &mut self,
+        module: Option<&'a Expr>,
+        by_default: bool,
+        call: &'a ast::ExprCall,
+        site: &Site<'a>,
+    ) {
+        let range = call.range();
+        let base = match module.map(|m| self.eval.value(m, site.scope)) {
+            Some(Value::Text { text, exact: true, package: true }) if text.is_empty() => PathBase::Module,
+            Some(Value::Text { exact: true, package: false, .. }) => PathBase::Cwd,
+            _ => return self.opaque("flask.Flask", Opaque::ComputedLoad, range, site),
+        };
+        for (keyword, default) in [("template_folder", "templates"), ("static_folder", "static")] {
+            let folder = match call.arguments.find_keyword(keyword) {
+                Some(given) => self.eval.value(&given.value, site.scope),
+                None if by_default => Value::text(default),
+                None => continue,
+            };
+            match Value::Place(Place::new(base, "")).join(folder) {
+                Value::Place(place) => {
+                    self.effect("flask.Flask", EffectClass::Bounded(place.expr()), range, site);
+                }
+                _ => self.opaque("flask.Flask", Opaque::ComputedLoad, range, site),
+            }
+        }
+    }
+
     /// A file of a package, or what lies below one of its directories.
     fn package_file(&mut self, value: &Value, range: TextRange, site: &Site<'a>) {
         if let Value::Package { name, path, exact } = value {

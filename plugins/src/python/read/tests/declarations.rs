@@ -46,6 +46,8 @@ if x:
             "suite Other@10",
             "Other::test_g skipped@12",
             "Other::test_h@14",
+            "suite Plain@15",
+            "Plain::test_no@16",
             "test_i@18",
         ]
     );
@@ -241,7 +243,7 @@ fn depth_is_bounded() {
             format!("import a\nx = {}\n", "'a' 'b' ".repeat(n)),
         ]
     };
-    for source in deep(700) {
+    for source in deep(700).into_iter().chain(deep(4_500)) {
         let facts = facts_of("m.py", &source);
         assert_eq!(facts.damage, [], "{}", &source[..40]);
         assert_eq!(import_lines(&facts)[0], "static a as a");

@@ -86,9 +86,16 @@ fn files_by_computed_paths() {
     effects("from pathlib import Path\ndef f(p: Path): return p.open()", &["computed-load in f"]);
     effects("from cfg import BASE\nopen(BASE / 'x')", &["computed-load"]);
     effects("import os\nopen(os.environ['X'])", &["computed-load", "env X"]);
+    let flask = "from flask import Flask, Blueprint\n";
+    effects(&format!("{flask}Flask(__name__)"), &["below here:templates", "below here:static"]);
+    effects(&format!("{flask}Blueprint('a', __name__, template_folder='t')"), &["below here:t"]);
     effects("list(map(open, names))", &["computed-load"]);
     effects("import pandas as pd\ndef f(p): pd.read_csv(p)", &["computed-load in f"]);
     effects("import pandas as pd, io\npd.read_csv(io.StringIO('a'))\nb = io.BytesIO()\npd.read_csv(b)", &[]);
+    effects(
+        "import configparser\nc = configparser.ConfigParser()\nc.read(['a.ini', 'b.ini'])\nx.read('c.ini')",
+        &["file cwd:a.ini", "file cwd:b.ini"],
+    );
     effects("import sqlite3\nsqlite3.connect(':memory:')\nsqlite3.connect('x.db')", &["file cwd:x.db"]);
 }
 

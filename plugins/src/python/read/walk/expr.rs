@@ -94,7 +94,8 @@ impl<'a> Walk<'a> {
                 self.expr(&compare.left, true);
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
-                        self.rooted(What::Contains(&compare.left, right), true, right);
+                        let pair = self.pair(&compare.left, right);
+                        self.rooted(What::Contains(pair), true, right);
                     } else {
                         self.expr(right, true);
                     }
@@ -187,7 +188,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn call(&mut self, call: &'a ast::ExprCall, expr: &'a Expr, orderless: bool) {
         let at = self.sites.len();
-        self.site(What::Call(call, expr), orderless);
+        self.site(What::Call(expr), orderless);
         let (mut hides_order, mut tests_class) = (false, false);
         let outer = self.modules;
         match &*call.func {
@@ -345,9 +346,11 @@ fn is_dotted(text: &str) -> bool {
 
 /// `dir/name.ext`: a relative path with a directory and an extension.
 fn is_file(text: &str) -> bool {
+    if text.len() > 256 {
+        return false;
+    }
     let Some((dir, name)) = text.rsplit_once('/') else { return false };
-    text.len() <= 256
-        && !dir.is_empty()
+    !dir.is_empty()
         && !text.starts_with('/')
         && !text.contains("//")
         && name.find('.').is_some_and(|at| at > 0 && at + 1 < name.len())

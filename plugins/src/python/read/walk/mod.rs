@@ -60,22 +60,22 @@ pub(in crate::python::read) struct Use<'a> {
 /// Something that may load, read or run something.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::python::read) enum What<'a> {
-    Call(&'a ast::ExprCall, &'a Expr),
+    Call(&'a Expr),
     /// The longest attribute chain that is not called.
     Chain(&'a Expr),
     /// An attribute chain in an annotation, or as a base class.
     Member(&'a Expr),
     Subscript(&'a ast::ExprSubscript),
-    /// `left in container`.
-    Contains(&'a Expr, &'a Expr),
+    /// `left in container`: index into [`Walk::pairs`].
+    Contains(u32),
     /// `left / right`: how paths are joined.
     Joined(&'a Expr),
     /// What a name is assigned.
     Assigned(&'a Expr),
     /// A name that goes into a container, is returned, or is stored in an attribute.
     Escape(&'a Expr),
-    /// An assignment to an attribute or a subscript.
-    Store(&'a Expr, &'a Expr),
+    /// An assignment to an attribute or a subscript: target and value in [`Walk::pairs`].
+    Store(u32),
 }
 
 /// Where such a place is, and under what it runs.
@@ -108,6 +108,8 @@ pub(in crate::python::read) struct Walk<'a> {
     pub(in crate::python::read) imports: Vec<Imported<'a>>,
     pub(in crate::python::read) uses: Vec<Use<'a>>,
     pub(in crate::python::read) sites: Vec<Site<'a>>,
+    /// What does not fit into a site; there are many of those.
+    pub(in crate::python::read) pairs: Vec<(&'a Expr, &'a Expr)>,
     /// Strings that look like the name of a module, each once.
     pub(in crate::python::read) strings: Vec<(&'a str, TextRange)>,
     pub(in crate::python::read) units: Vec<Unit<'a>>,
@@ -146,6 +148,7 @@ impl<'a> Walk<'a> {
             imports: Vec::new(),
             uses: Vec::with_capacity(bytes / 64 + 16),
             sites: Vec::with_capacity(bytes / 64 + 16),
+            pairs: Vec::new(),
             strings: Vec::new(),
             units: vec![Unit::module(), Unit::main()],
             ranges: Vec::new(),
@@ -306,7 +309,8 @@ impl<'a> Walk<'a> {
                         self.names.bind_member(class, symbol, bound, self.scope);
                     }
                 } else if let Some(value) = value {
-                    self.rooted(What::Store(target, value), false, &attribute.value);
+                    let pair = self.pair(target, value);
+                    self.rooted(What::Store(pair), false, &attribute.value);
                     self.depth -= 1;
                     return;
                 }
@@ -314,7 +318,10 @@ impl<'a> Walk<'a> {
             }
             Expr::Subscript(subscript) => {
                 match value {
-                    Some(value) => self.rooted(What::Store(target, value), false, &subscript.value),
+                    Some(value) => {
+                        let pair = self.pair(target, value);
+                        self.rooted(What::Store(pair), false, &subscript.value);
+                    }
                     None => {
                         self.chain_base(&subscript.value);
                     }
@@ -327,7 +334,7 @@ impl<'a> Walk<'a> {
     }
 
     fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>) {
-        let index = symbol.0 as usize;
+        let index = symbol.index();
         if index >= self.last_use.len() {
             self.last_use.resize(self.names.len().max(index + 1), u32::MAX);
         }
@@ -365,6 +372,11 @@ impl<'a> Walk<'a> {
         let at = self.sites.len();
         self.site(what, orderless);
         self.sites[at].root = self.chain_base(base);
+    }
+
+    fn pair(&mut self, first: &'a Expr, second: &'a Expr) -> u32 {
+        self.pairs.push((first, second));
+        crate::python::read::text::offset(self.pairs.len() - 1)
     }
 
     /// Notes names that leave through a container, a return or an attribute.
