@@ -12,6 +12,7 @@ use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
 use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::project::{Project, read_source};
@@ -37,8 +38,9 @@ type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
 pub(crate) fn resolve(project: &mut Project<'_>) {
     let mut graph = Graph::default();
     let mut frontier = Vec::new();
+    let links = Links::new(project.tree);
     for number in 0..project.tests.len() {
-        add_test(project, &mut graph, &mut frontier, number);
+        add_test(project, &links, &mut graph, &mut frontier, number);
     }
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
@@ -49,8 +51,10 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
         .map(|options| project.plugins.languages.iter().map(|l| l.resolver(project.tree, options)).collect())
         .collect();
     while !frontier.is_empty() {
-        let found: Vec<(NodeId, Found)> =
-            frontier.par_iter().map(|&id| (id, follow(project, &extra, &resolvers, graph.key(id)))).collect();
+        let found: Vec<(NodeId, Found)> = frontier
+            .par_iter()
+            .map(|&id| (id, follow(project, &links, &extra, &resolvers, graph.key(id))))
+            .collect();
         frontier = Vec::new();
         for (id, found) in found {
             let mut edges = Vec::with_capacity(found.edges.len());
@@ -90,25 +94,32 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     project.facts.extend(extra);
 }
 
-fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>, number: usize) {
+fn add_test(
+    project: &Project<'_>,
+    links: &Links,
+    graph: &mut Graph,
+    frontier: &mut Vec<NodeId>,
+    number: usize,
+) {
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
     let number = u32::try_from(number).expect("there are fewer than four thousand million tests");
     let (id, _) = graph.add_node(NodeKey::Test(number));
-    let mut edges = Vec::new();
-    let mut add = |graph: &mut Graph, key: NodeKey, kind: EdgeKind| {
+    let edge = |kind| Edge { kind, line: 0 };
+    let mut keys = vec![(file_key(project, suite.class, &test.path), edge(EdgeKind::Own))];
+    for shared in suite.project.shared.iter().chain(&test.shared) {
+        keys.push((shared_key(project, suite.class, shared), edge(EdgeKind::Shared(shared.role))));
+    }
+    add_other_names(project, links, &mut keys);
+    let mut edges = Vec::with_capacity(keys.len());
+    for (key, edge) in keys {
         let source = matches!(key, NodeKey::Source { .. });
         let (to, new) = graph.add_node(key);
         if new && source {
             frontier.push(to);
         }
-        edges.push((to, Edge { kind, line: 0 }));
-    };
-    add(graph, file_key(project, suite.class, &test.path), EdgeKind::Own);
-    for shared in suite.project.shared.iter().chain(&test.shared) {
-        let key = shared_key(project, suite.class, shared);
-        add(graph, key, EdgeKind::Shared(shared.role));
+        edges.push((to, edge));
     }
     graph.add_edges(id, edges);
 }
@@ -152,8 +163,33 @@ fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
     }
 }
 
+/// Records what is read through a link under its other name, too.
+fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKey, Edge)>) {
+    let mut more = Vec::new();
+    for (key, edge) in edges.iter() {
+        match key {
+            NodeKey::Source { path, .. } | NodeKey::Data(path) => {
+                let other = other_name(project.tree, path);
+                more.extend(other.map(|other| (data_key(project, &other), *edge)));
+            }
+            NodeKey::Listing { listing, contents } => {
+                if *contents {
+                    more.extend(links.below(&listing.dir).map(|real| (data_key(project, real), *edge)));
+                }
+                if let Some(dir) = other_name(project.tree, &listing.dir) {
+                    let listing = Listing { dir, glob: listing.glob.clone() };
+                    more.push((NodeKey::Listing { listing, contents: *contents }, *edge));
+                }
+            }
+            NodeKey::Test(_) | NodeKey::Manifest(_) | NodeKey::Package(_) | NodeKey::Env(_) => {}
+        }
+    }
+    edges.append(&mut more);
+}
+
 fn follow(
     project: &Project<'_>,
+    links: &Links,
     extra: &BTreeMap<String, FileFacts>,
     resolvers: &Resolvers<'_>,
     key: &NodeKey,
@@ -210,6 +246,7 @@ fn follow(
     for effect in &facts.effects {
         add_effect(project, &mut found, *class, path, effect);
     }
+    add_other_names(project, links, &mut found.edges);
     if let Some(damage) = facts.damage.first() {
         found.traits.push(Trait {
             opacity: Opacity::Unknown,
