@@ -1,6 +1,7 @@
 //! Test runners, one module each, and what the JavaScript ones share: reading of
 //! configuration ([`config`]), of manifests and scripts, of globs.
 
+pub mod babel;
 pub mod claims;
 pub mod compiled;
 pub mod config;

@@ -55,6 +55,10 @@ pub(super) struct Place {
     pub(super) starter: Starter,
     /// `--rootDir`, project-relative.
     pub(super) root: Option<String>,
+    /// Directories of `NODE_PATH`, project-relative.
+    pub(super) module_paths: Vec<String>,
+    /// Modules that node loads first.
+    pub(super) preloaded: Vec<String>,
     /// `--projects`, as written.
     pub(super) projects: Vec<String>,
     /// Whether nothing but a dependency makes it a place: then only files of its own
@@ -231,6 +235,8 @@ fn scripts(packages: &Packages, default: &BTreeMap<String, String>) -> (BTreeSet
                     starter,
                     root: command.value(&["--rootDir"]).and_then(|r| path::join(&dir, r)),
                     projects,
+                    module_paths: shell::node_path(&command, &dir),
+                    preloaded: command.preloaded(),
                     dir,
                     ..Place::default()
                 });

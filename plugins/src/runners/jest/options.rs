@@ -8,12 +8,12 @@ use owed_engine::tree::Tree;
 
 use super::presets;
 use super::projects::{Context, Source, root_dir};
-use crate::runners::claims;
 use crate::runners::config::root_of;
 use crate::runners::config::value::{Unknown, Value};
 use crate::runners::glob::{self, Globs, Style};
 use crate::runners::regex::{self, Pattern};
 use crate::runners::shared::{Inputs, package_of};
+use crate::runners::{babel, claims};
 
 const STYLE: Style = Style { dot: true };
 /// Stands for the absolute path of the repository, so that patterns on absolute paths
@@ -334,7 +334,7 @@ impl Drafting<'_, '_> {
     }
 
     fn resolve(&mut self, value: &Value, matcher: &Matcher) -> ResolveOptions {
-        let mut module_paths: Vec<String> = Vec::new();
+        let mut module_paths = self.context.place.module_paths.clone();
         for written in self.strings(&value.get("modulePaths")) {
             module_paths.extend(self.inside(&written));
         }
@@ -347,10 +347,22 @@ impl Drafting<'_, '_> {
                 module_directories.push(rooted.trim_start_matches("./").trim_end_matches('/').to_owned());
             }
         }
+        let mut aliases = self.aliases(value);
+        let mut dirs = vec![self.root.clone(), self.context.place.dir.clone(), String::new()];
+        dirs.sort();
+        dirs.dedup();
+        // Babel writes imports anew before jest sees them.
+        for dir in dirs.iter().rev() {
+            let context = self.context;
+            let found = babel::rewrites(context.tree, &context.reader, context.packages, dir);
+            aliases.splice(0..0, found.aliases);
+            module_paths.extend(found.roots);
+            self.unknown.extend(found.unknown);
+        }
         ResolveOptions {
             root: self.root.clone(),
             conditions: self.conditions(value),
-            aliases: self.aliases(value),
+            aliases,
             extensions: matcher.extensions.iter().map(|e| format!(".{e}")).collect(),
             module_paths,
             module_directories,
@@ -464,6 +476,9 @@ impl Drafting<'_, '_> {
                 }
             }
         }
+        for written in self.context.place.preloaded.clone() {
+            self.module(&written, SharedRole::Setup);
+        }
         for written in self.strings(&value.at(&["haste", "hasteImplModulePath"])) {
             self.module(&written, SharedRole::Plugin);
             self.unknown.push(nowhere("how `hasteImplModulePath` names modules"));
@@ -539,23 +554,10 @@ impl Drafting<'_, '_> {
 
     /// Configurations of the transformers jest uses by default.
     fn babel(&mut self) {
-        let names = [
-            "babel.config.js",
-            "babel.config.cjs",
-            "babel.config.mjs",
-            "babel.config.ts",
-            "babel.config.cts",
-            "babel.config.json",
-            ".babelrc",
-            ".babelrc.js",
-            ".babelrc.cjs",
-            ".babelrc.mjs",
-            ".babelrc.json",
-            ".swcrc",
-        ];
+        let names = babel::CONFIGS.iter().chain(&[".swcrc"]);
         let dirs: Vec<String> = ["", &self.root, &self.context.place.dir].map(str::to_owned).to_vec();
         for dir in dirs {
-            for name in names {
+            for name in names.clone() {
                 if let Some(file) = path::join(&dir, name).filter(|f| self.context.tree.is_file(f)) {
                     self.shared.config(&file);
                 }

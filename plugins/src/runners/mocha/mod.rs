@@ -125,6 +125,7 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
             root: start.dir.clone(),
             conditions: ["node", "node-addons"].map(str::to_owned).to_vec(),
             main_fields: vec!["main".to_owned()],
+            module_paths: start.module_paths.clone(),
             tsconfig_paths,
             ..ResolveOptions::default()
         },

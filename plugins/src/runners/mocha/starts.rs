@@ -82,6 +82,8 @@ pub(super) struct Start {
     pub(super) extensions: Vec<String>,
     /// `--recursive`.
     pub(super) recursive: bool,
+    /// Directories of `NODE_PATH`, project-relative.
+    pub(super) module_paths: Vec<String>,
     /// Reporters and interfaces.
     pub(super) plugins: Vec<String>,
 }
@@ -184,11 +186,13 @@ fn start(tree: &dyn Tree, packages: &Packages, dir: &str, command: &Command) -> 
             .into_iter()
             .filter(|p| p.starts_with('.'))
             .collect(),
+        module_paths: shell::node_path(command, &dir),
         flags: kept(command, given.is_some()),
         dir,
     };
     start.specs.extend(own(&["--spec"]));
     start.flags.splice(0..0, wrapper);
+    start.requires.extend(command.preloaded());
     start.requires.extend(match command.program.as_str() {
         "ts-mocha" => vec!["ts-mocha".to_owned(), "ts-node".to_owned()],
         _ => Vec::new(),
@@ -234,7 +238,7 @@ fn opts(tree: &dyn Tree, start: &mut Start) {
         .filter(|line| !line.trim_start().starts_with('#'))
         .flat_map(|line| shell::split(line).into_iter().flatten())
         .collect();
-    let command = Command { program: "mocha".to_owned(), arguments, dir: None };
+    let command = Command { program: "mocha".to_owned(), arguments, ..Command::default() };
     let own = |names: &[&str]| command.values(names).into_iter().map(str::to_owned).collect::<Vec<_>>();
     start.requires.extend(own(&["--require", "-r"]));
     start.files.extend(own(&["--file"]));

@@ -2,7 +2,7 @@
 //! asks for, with everything that is not known kept beside it.
 
 use owed_engine::path;
-use owed_engine::resolve::{Listing, ResolveOptions, Target};
+use owed_engine::resolve::{Alias, Listing, ResolveOptions, Target};
 use owed_engine::runner::{Load, RunnerProject, SharedRole, TestFile, View};
 use owed_engine::tree::Tree;
 
@@ -10,7 +10,7 @@ use super::locate::Place;
 use super::projects::Source;
 use super::{alias, plugins};
 use crate::runners::claims;
-use crate::runners::config::value::{Unknown, Value};
+use crate::runners::config::value::{Entry, Object, Unknown, Value};
 use crate::runners::config::{Reader, root_of};
 use crate::runners::glob::{self, Globs, Style};
 use crate::runners::manifest::Packages;
@@ -143,6 +143,9 @@ impl Drafting<'_, '_> {
             &resolve.get("alias"),
             &mut self.unknown,
         ));
+        if meaning.packages.iter().any(|p| p == "@sveltejs/kit/vite") {
+            aliases.extend(self.sveltekit());
+        }
         let paths = resolve.get("tsconfigPaths").truthy() == Some(true);
         let options = ResolveOptions {
             root: root.clone(),
@@ -197,6 +200,47 @@ impl Drafting<'_, '_> {
             config: self.source.config.clone(),
             unknown: self.unknown,
         }
+    }
+
+    /// The aliases of SvelteKit: `$lib`, and those of `svelte.config.js`.
+    fn sveltekit(&mut self) -> Vec<Alias> {
+        let context = self.context;
+        let config = ["svelte.config.js", "svelte.config.ts"]
+            .iter()
+            .filter_map(|name| path::join(&self.root, name))
+            .find(|file| context.tree.is_file(file));
+        let kit = match &config {
+            Some(file) => {
+                self.shared.config(file);
+                context.reader.load(file).get("kit")
+            }
+            None => Value::Undefined,
+        };
+        let lib = match kit.at(&["files", "lib"]) {
+            Value::Undefined => "src/lib".to_owned(),
+            Value::String(lib) => lib,
+            other => {
+                self.unknown.push(other.unknown("the directory of `$lib`"));
+                "src/lib".to_owned()
+            }
+        };
+        let mut entries = vec![Entry::Key("$lib".to_owned(), Value::String(format!("./{lib}")))];
+        match kit.get("alias") {
+            Value::Undefined | Value::Null => {}
+            // `"$x/*": "src/x/*"` says the same of what is below.
+            Value::Object(object) => entries.extend(object.keys().into_iter().map(|key| {
+                let to = object.get(key);
+                let to = to.as_str().map_or(to.clone(), |to| {
+                    let to = to.trim_end_matches("/*");
+                    let here = to.starts_with(['.', '/']) || to.starts_with('@');
+                    Value::String(if here { to.to_owned() } else { format!("./{to}") })
+                });
+                Entry::Key(key.trim_end_matches("/*").to_owned(), to)
+            })),
+            other => self.unknown.push(other.unknown("the aliases of SvelteKit")),
+        }
+        let value = Value::Object(Object(entries));
+        alias::read(context.tree, &context.reader, &self.root, &value, &mut self.unknown)
     }
 
     /// Vite's root of this project.

@@ -260,6 +260,23 @@ fn shared_inputs() {
 }
 
 #[test]
+fn sveltekit_brings_aliases() {
+    let discovery = discover(&[
+        (
+            "vite.config.ts",
+            "import { sveltekit } from '@sveltejs/kit/vite'; export default { plugins: [sveltekit()], test: {} }",
+        ),
+        ("svelte.config.js", "export default { kit: { alias: { '$c/*': 'src/components/*' } } }"),
+        ("src/a.test.ts", ""),
+    ]);
+    let project = &discovery.projects[0];
+    assert_eq!(project.unsettled, []);
+    let aliases: Vec<&str> = project.resolve.aliases.iter().map(|a| a.replacement.as_str()).collect();
+    assert_eq!(aliases, ["/src/lib", "/src/components"]);
+    assert!(shares(project, "svelte.config.js"));
+}
+
+#[test]
 fn commands_name_the_project_and_the_configuration() {
     let discovery = discover(&[
         ("vitest.config.ts", "export default { test: { projects: ['packages/*'] } }"),
