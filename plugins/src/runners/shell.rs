@@ -17,6 +17,9 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
 }
 
+/// The option with which jest runs ECMAScript modules as such.
+pub const VM_MODULES: &str = "--experimental-vm-modules";
+
 /// Programs that run the command that follows them.
 const WRAPPERS: &[&str] = &[
     "npx",
@@ -56,19 +59,21 @@ pub fn commands(script: &str) -> Vec<Command> {
             program: program.rsplit('/').next().unwrap_or(program).to_owned(),
             arguments: arguments.to_vec(),
             dir: dir.clone(),
-            environment: assignments(&all[..all.len() - words.len()]),
+            environment: environment(&all[..all.len() - words.len()]),
         });
     }
     commands
 }
 
-/// The assignments among words that stand before a command.
-fn assignments(words: &[String]) -> Vec<(String, String)> {
+/// What words that stand before a command say about its environment: assignments, and
+/// options of a node that runs the command's file.
+fn environment(words: &[String]) -> Vec<(String, String)> {
     words
         .iter()
         .filter(|w| is_assignment(w))
         .filter_map(|w| w.split_once('='))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(words.iter().filter(|w| *w == VM_MODULES).map(|w| ("NODE_OPTIONS".to_owned(), w.clone())))
         .collect()
 }
 

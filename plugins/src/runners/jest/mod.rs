@@ -24,8 +24,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
+use super::outcome::{below, unlisted, unsettled};
 use super::shared::PerTest;
-use super::{below, unsettled};
+use super::shell::VM_MODULES;
 use options::Draft;
 use projects::{Context, Source};
 
@@ -72,7 +73,9 @@ impl Runner for Jest {
             }
             discovery.projects.push(project);
         }
-        discovery.projects.retain(super::says_something);
+        let missing = unlisted(view, &packages, "jest", Framework::Jest, &discovery.projects);
+        discovery.problems.extend(missing);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -98,9 +101,15 @@ impl Runner for Jest {
         let react = project.shared.iter().any(|s| {
             s.role == SharedRole::Toolchain && s.target == Target::Package("npm:react-scripts".to_owned())
         });
+        let modules = Target::Env("NODE_OPTIONS".to_owned());
+        let modules = project.shared.iter().any(|s| s.role == SharedRole::Env && s.target == modules);
         let program: &[&str] =
             if react { &["npx", "react-scripts", "test", "--watchAll=false"] } else { &["npx", "jest"] };
-        let mut argv: Vec<String> = program.iter().map(|s| (*s).to_owned()).collect();
+        let mut argv: Vec<String> = Vec::new();
+        if modules {
+            argv.extend(["env".to_owned(), format!("NODE_OPTIONS={VM_MODULES}")]);
+        }
+        argv.extend(program.iter().map(|s| (*s).to_owned()));
         let mut here = configs.iter().filter(|c| outermost.is_none_or(|dir| path::dirname(c) == dir));
         if let Some(first) = here.next()
             && !react

@@ -498,6 +498,9 @@ impl Drafting<'_, '_> {
                 }
             }
         }
+        if self.context.place.vm_modules {
+            self.shared.add(Target::Env("NODE_OPTIONS".to_owned()), SharedRole::Env, Load::Content);
+        }
         self.resolver(&value.get("resolver"));
         self.transforms(&value.get("transform"));
         for reporter in listed_names(&value.get("reporters")) {
@@ -567,7 +570,7 @@ impl Drafting<'_, '_> {
 
     fn stray_snapshots(&mut self) {
         let root = self.root.clone();
-        for file in crate::runners::below(self.context.tree.files(), &root) {
+        for file in crate::runners::outcome::below(self.context.tree.files(), &root) {
             if path::extension(file) == "snap" {
                 self.shared.content(file, SharedRole::Snapshot);
             }

@@ -297,6 +297,11 @@ fn commands() {
         ("b/y.test.js", ""),
         ("c/package.json", "{\"scripts\": {\"t\": \"react-scripts test\"}}"),
         ("c/src/z.test.js", ""),
+        (
+            "d/package.json",
+            "{\"scripts\": {\"t\": \"node --experimental-vm-modules node_modules/jest/bin/jest.js\"}}",
+        ),
+        ("d/w.test.js", ""),
     ]);
     let commands: Vec<String> = discovery
         .projects
@@ -313,6 +318,7 @@ fn commands() {
             ": npx jest --selectProjects A --runTestsByPath a/x.test.js",
             "b: npx jest --config conf/jest.unit.config.js --runTestsByPath y.test.js",
             "c: npx react-scripts test --watchAll=false --runTestsByPath src/z.test.js",
+            "d: env NODE_OPTIONS=--experimental-vm-modules npx jest --runTestsByPath w.test.js",
         ]
     );
 }

@@ -14,8 +14,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Value;
 use super::manifest::Packages;
+use super::outcome::{below, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, compiled, flags, unsettled};
+use super::{child, compiled, flags};
 use options::Options;
 use starts::Start;
 
@@ -36,7 +37,7 @@ impl Runner for Mocha {
         for start in starts::all(view.tree, &packages) {
             discovery.projects.push(project(view, &packages, &start));
         }
-        discovery.projects.retain(super::says_something);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -142,11 +143,11 @@ fn dotted(file: &str) -> String {
 
 /// The options as mocha itself reads them from its files.
 fn load(view: &View<'_>, start: &Start) -> Result<Value, String> {
-    super::installed(view.tree, &start.dir, "mocha")?;
+    child::installed(view.tree, &start.dir, "mocha")?;
     let request = serde_json::json!({
         "owed": "mocha",
         "config": start.config.as_ref().map(|c| path::relative(&start.dir, c)),
     });
-    let answer = super::ask(view, PROGRAM, &start.dir, &request)?;
+    let answer = child::ask(view, PROGRAM, &start.dir, &request)?;
     answer.get("options").map(super::config::json::from_json).ok_or_else(|| "it gave no options".to_owned())
 }

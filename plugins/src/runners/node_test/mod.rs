@@ -16,8 +16,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
+use super::outcome::{below, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, compiled, flags, unsettled};
+use super::{compiled, flags};
 use starts::Start;
 
 /// The runner of `node --test`.
@@ -48,7 +49,7 @@ impl Runner for NodeTest {
             discovery.projects.push(project(view, &packages, &start, |file| files.contains(file)));
         }
         discovery.problems = survey.problems;
-        discovery.projects.retain(super::says_something);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }

@@ -24,8 +24,8 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
+use super::outcome::{below, unlisted, unsettled};
 use super::shared::PerTest;
-use super::{below, unsettled};
 use options::{Context, Draft};
 use projects::Source;
 
@@ -72,7 +72,9 @@ impl Runner for Vitest {
             }
             discovery.projects.push(project);
         }
-        discovery.projects.retain(super::says_something);
+        let missing = unlisted(view, &packages, "vitest", Framework::Vitest, &discovery.projects);
+        discovery.problems.extend(missing);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }

@@ -504,7 +504,7 @@ impl Drafting<'_, '_> {
     /// Snapshots whose place is computed: every one below the root, for every test.
     fn stray_snapshots(&mut self) {
         let root = self.root.clone();
-        for file in crate::runners::below(self.context.tree.files(), &root) {
+        for file in crate::runners::outcome::below(self.context.tree.files(), &root) {
             if path::extension(file) == "snap" {
                 self.shared.content(file, SharedRole::Snapshot);
             }
