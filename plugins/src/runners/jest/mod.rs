@@ -5,11 +5,14 @@
 //! project, and its tests are owed by any change.
 
 mod child;
+mod inputs;
 mod locate;
+mod matcher;
 mod mocks;
 mod options;
 mod presets;
 mod projects;
+mod resolution;
 #[cfg(test)]
 mod tests;
 
@@ -212,7 +215,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
                 continue;
             }
             let mut test = per_test.test(file, snapshots);
-            options::docblock(view.tree, &root, file, &mut test);
+            inputs::docblock(view.tree, &root, file, &mut test);
             project.tests.push(test);
         }
     }

@@ -227,6 +227,11 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             places.insert(Place { dir: dir.to_owned(), own_only: !alone, ..Place::default() });
         }
     }
+    // Starts that differ only in whether types are checked are one.
+    let checked: Vec<Place> = places.iter().filter(|p| p.typecheck).cloned().collect();
+    for place in checked {
+        places.remove(&Place { typecheck: false, ..place });
+    }
     separated(places, &scripted)
 }
 

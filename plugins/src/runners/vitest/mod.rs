@@ -4,12 +4,14 @@
 //! vitest resolves it in a child ([`child`]). What neither settles is said for each
 //! project, and its tests are owed by any change.
 
-mod alias;
 mod child;
+mod inputs;
 mod locate;
+mod matcher;
 mod options;
 mod plugins;
 mod projects;
+mod resolution;
 #[cfg(test)]
 mod tests;
 
@@ -106,6 +108,10 @@ impl Runner for Vitest {
         if let Some(name) = &project.name {
             argv.extend(["--project".to_owned(), name.clone()]);
         }
+        // Checked types may be asked for on the command line only; it does no harm twice.
+        if tests.iter().any(|t| matcher::is_type_test(t)) {
+            argv.push("--typecheck".to_owned());
+        }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
     }
@@ -164,7 +170,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        options::docblock(view.tree, file, &mut test);
+        inputs::docblock(view.tree, file, &mut test);
         project.tests.push(test);
     }
     project
@@ -179,13 +185,13 @@ fn reader<'a>(tree: &'a dyn Tree, packages: &'a Packages, cwd: &str, major: Opti
         Value::Object(Object(entries.into_iter().map(|(k, v)| Entry::Key(k.to_owned(), v)).collect()))
     };
     let defaults = object(vec![
-        ("include", list(options::INCLUDE)),
-        ("exclude", list(options::exclude(major))),
+        ("include", list(matcher::INCLUDE)),
+        ("exclude", list(matcher::exclude(major))),
         ("root", string(&reader.absolute(cwd))),
     ]);
     for (name, value) in [
-        ("defaultInclude", list(options::INCLUDE)),
-        ("defaultExclude", list(options::exclude(major))),
+        ("defaultInclude", list(matcher::INCLUDE)),
+        ("defaultExclude", list(matcher::exclude(major))),
         ("configDefaults", defaults),
     ] {
         reader.know("vitest/config", name, value);
