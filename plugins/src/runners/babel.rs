@@ -32,6 +32,10 @@ pub struct Rewrites {
     pub aliases: Vec<Alias>,
     /// Directories in which bare specifiers are looked up, project-relative.
     pub roots: Vec<String>,
+    /// Packages of its presets and plugins.
+    pub packages: Vec<String>,
+    /// Its local presets and plugins, project-relative and without certain extension.
+    pub files: Vec<String>,
     /// What is not known.
     pub unknown: Vec<Unknown>,
 }
@@ -41,17 +45,22 @@ pub fn rewrites(tree: &dyn Tree, reader: &Reader<'_>, packages: &Packages, dir: 
     let mut rewrites = Rewrites::default();
     for name in CONFIGS {
         let Some(file) = path::join(dir, name).filter(|f| tree.is_file(f)) else { continue };
-        // Most configurations do not name it, and need no reading.
-        if !tree.text(&file).is_some_and(|text| text.contains("module-resolver")) {
-            continue;
-        }
         let value = reader.load(&file);
-        for value in [value.get("plugins"), value.at(&["env", "test", "plugins"])] {
-            plugins(&value, dir, &mut rewrites);
+        let named = tree.text(&file).is_some_and(|text| text.contains("module-resolver"));
+        for part in [value.clone(), value.at(&["env", "test"])] {
+            names(&part.get("presets"), "preset", dir, &mut rewrites);
+            names(&part.get("plugins"), "plugin", dir, &mut rewrites);
+            // What is not known matters to imports only where the plugin is named.
+            if named {
+                plugins(&part.get("plugins"), dir, &mut rewrites);
+            }
         }
     }
     if let Some(package) = packages.at(dir) {
-        plugins(&package.value.at(&["babel", "plugins"]), dir, &mut rewrites);
+        let babel = package.value.get("babel");
+        names(&babel.get("presets"), "preset", dir, &mut rewrites);
+        names(&babel.get("plugins"), "plugin", dir, &mut rewrites);
+        plugins(&babel.get("plugins"), dir, &mut rewrites);
     }
     rewrites
 }
@@ -70,6 +79,46 @@ fn plugins(value: &Value, dir: &str, rewrites: &mut Rewrites) {
         }
         Value::Unknown(unknown) => rewrites.unknown.push(unknown.clone()),
         _ => {}
+    }
+}
+
+/// Adds what a list of presets or plugins names. An entry that is not known is written
+/// in the configuration, whose own closure has it.
+fn names(value: &Value, kind: &str, dir: &str, rewrites: &mut Rewrites) {
+    match value {
+        Value::Either(values) => values.iter().for_each(|v| names(v, kind, dir, rewrites)),
+        Value::Array(items) => {
+            for item in items.iter().flat_map(Value::alternatives) {
+                let name = match item {
+                    Value::Array(pair) => pair.first().unwrap_or(&Value::Undefined),
+                    one => one,
+                };
+                match name {
+                    Value::String(name) if name.starts_with('.') => {
+                        rewrites.files.extend(path::join(dir, name))
+                    }
+                    Value::String(name) => rewrites.packages.push(package(name, kind)),
+                    Value::Package(module, _) => rewrites.packages.push(module.clone()),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The package a short name stands for: `env` for `babel-preset-env`, `@babel/env` for
+/// `@babel/preset-env`.
+fn package(name: &str, kind: &str) -> String {
+    if let Some(whole) = name.strip_prefix("module:") {
+        return whole.to_owned();
+    }
+    let marked = format!("{kind}-");
+    match name.split_once('/') {
+        Some(("@babel", rest)) if !rest.starts_with(&marked) => format!("@babel/{marked}{rest}"),
+        Some(_) => name.to_owned(),
+        None if name.starts_with("babel-") || name.starts_with('@') => name.to_owned(),
+        None => format!("babel-{kind}-{name}"),
     }
 }
 
@@ -136,6 +185,8 @@ mod tests {
                 "Regex(\"^lodash(/.*|)$\") lodash-es$1",
             ]
         );
+        assert_eq!(found.packages, ["babel-preset-x", "babel-plugin-module-resolver", "babel-plugin-y"]);
+        assert_eq!(package("@babel/env", "preset"), "@babel/preset-env");
         assert_eq!(found.roots, ["p/src"]);
         assert_eq!(found.unknown, []);
     }

@@ -37,6 +37,15 @@ impl Drafting<'_, '_> {
                 }
             }
         }
+        // These are the place's own for all of its projects.
+        if let Some((top, root)) = self.source.top.clone() {
+            for key in ["globalSetup", "globalTeardown"] {
+                for written in self.strings(&top.get(key)) {
+                    let written = written.replace("<rootDir>", &self.context.reader.absolute(&root));
+                    self.shared.module(&self.context.reader, &root, &written, SharedRole::GlobalSetup);
+                }
+            }
+        }
         for written in self.context.place.preloaded.clone() {
             self.module(&written, SharedRole::Setup);
         }
@@ -61,6 +70,9 @@ impl Drafting<'_, '_> {
         }
         if self.context.place.vm_modules {
             self.shared.add(Target::Env("NODE_OPTIONS".to_owned()), SharedRole::Env, Load::Content);
+        }
+        for preset in self.source.packages.clone() {
+            self.compilers(&preset);
         }
         self.resolver(&value.get("resolver"));
         self.transforms(&value.get("transform"));
@@ -96,6 +108,7 @@ impl Drafting<'_, '_> {
             for key in object.keys() {
                 let entry = object.get(key);
                 for transformer in listed_names(&entry) {
+                    self.compilers(&transformer);
                     self.module(&transformer, SharedRole::Plugin);
                 }
                 if let Value::Array(items) = &entry
@@ -106,6 +119,17 @@ impl Drafting<'_, '_> {
             }
         }
         self.tsconfig(&self.source.value.at(&["globals", "ts-jest", "tsconfig"]));
+    }
+
+    /// The compilers a transformer runs.
+    fn compilers(&mut self, transformer: &str) {
+        for (name, compiler) in
+            [("ts-jest", "typescript"), ("@swc/jest", "@swc/core"), ("esbuild-jest", "esbuild")]
+        {
+            if transformer.contains(name) {
+                self.shared.package(compiler, SharedRole::Toolchain);
+            }
+        }
     }
 
     fn tsconfig(&mut self, value: &Value) {

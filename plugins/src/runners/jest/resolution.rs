@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use owed_engine::resolve::{Alias, AliasFind, ResolveOptions};
+use owed_engine::runner::SharedRole;
 
 use super::matcher::Matcher;
 use super::options::{Drafting, nowhere};
 use crate::runners::babel;
 use crate::runners::config::value::Value;
+use crate::runners::shared::package_of;
 
 impl Drafting<'_, '_> {
     pub(super) fn resolve(&mut self, value: &Value, matcher: &Matcher) -> ResolveOptions {
@@ -35,6 +37,12 @@ impl Drafting<'_, '_> {
             aliases.splice(0..0, found.aliases);
             module_paths.extend(found.roots);
             self.unknown.extend(found.unknown);
+            for package in &found.packages {
+                self.shared.package(package_of(package), SharedRole::Toolchain);
+            }
+            for file in found.files.iter().filter_map(|f| context.reader.existing(f)) {
+                self.shared.file(&file, SharedRole::Plugin);
+            }
         }
         ResolveOptions {
             root: self.root.clone(),

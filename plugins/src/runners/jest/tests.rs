@@ -351,3 +351,14 @@ fn what_is_not_constant_is_asked_for() {
     let discovery = discover(&files);
     assert_eq!(discovery.projects[0].unsettled[0].reason, "config-not-loaded");
 }
+
+#[test]
+fn the_global_setup_of_the_root_is_shared_by_its_projects() {
+    let discovery = discover(&[
+        ("jest.config.js", "module.exports = { globalSetup: '<rootDir>/g.js', projects: ['a'] }"),
+        ("a/jest.config.js", "module.exports = {}"),
+        ("a/x.test.js", ""),
+        ("g.js", ""),
+    ]);
+    assert!(shares(&discovery.projects[0], "g.js"));
+}

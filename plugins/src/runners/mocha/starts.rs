@@ -7,6 +7,7 @@ use owed_engine::tree::Tree;
 
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
+use crate::runners::outcome::is_fixture;
 use crate::runners::shell::{self, Command};
 
 const CONFIGS: &[&str] = &[
@@ -91,7 +92,7 @@ pub(super) struct Start {
 /// Every start, sorted.
 pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
     let mut starts = BTreeSet::new();
-    for package in packages.all() {
+    for package in packages.running() {
         for (_, script) in package.scripts() {
             for command in shell::commands(&script) {
                 starts.extend(start(tree, packages, &package.dir, &command));
@@ -100,6 +101,9 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
     }
     let mut configured: BTreeSet<&str> = BTreeSet::new();
     for file in tree.files() {
+        if file.split('/').any(is_fixture) {
+            continue;
+        }
         let name = path::basename(file);
         if CONFIGS.contains(&name) || (name == "mocha.opts" && path::basename(path::dirname(file)) == "test")
         {
@@ -110,8 +114,9 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
             });
         }
     }
-    configured
-        .extend(packages.all().filter(|p| p.value.get("mocha") != Value::Undefined).map(|p| p.dir.as_str()));
+    configured.extend(
+        packages.running().filter(|p| p.value.get("mocha") != Value::Undefined).map(|p| p.dir.as_str()),
+    );
     for dir in configured {
         let config = config_of(tree, packages, dir);
         let used = starts.iter().any(|s| s.config == config || path::is_within(&s.dir, dir));
@@ -122,7 +127,7 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
         }
     }
     if starts.is_empty() {
-        let declaring = packages.all().filter(|p| p.declares("mocha").is_some());
+        let declaring = packages.running().filter(|p| p.declares("mocha").is_some());
         starts.extend(declaring.map(|p| Start { dir: p.dir.clone(), ..Start::default() }));
     }
     joined(starts)

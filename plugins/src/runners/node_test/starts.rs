@@ -118,7 +118,7 @@ impl Start {
 /// Every start, sorted.
 pub(super) fn all(packages: &Packages) -> BTreeSet<Start> {
     let mut starts = BTreeSet::new();
-    for package in packages.all() {
+    for package in packages.running() {
         for (_, script) in package.scripts() {
             for command in shell::commands(&script) {
                 let command = globbed(command);

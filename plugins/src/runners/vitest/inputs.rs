@@ -19,6 +19,13 @@ impl Drafting<'_, '_> {
                 self.module(&file, role);
             }
         }
+        // The place's own global setup runs before the tests of any of its projects.
+        let above = self.source.top.at(&["test", "globalSetup"]);
+        let place = self.context.place;
+        let above_dir = place.root.clone().unwrap_or_else(|| place.dir.clone());
+        for file in self.strings(&above) {
+            self.shared.module(&self.context.reader, &above_dir, &file, SharedRole::GlobalSetup);
+        }
         for key in ["runner", "snapshotEnvironment", "diff"] {
             if let Value::String(file) = test.get(key) {
                 self.module(&file, SharedRole::Plugin);

@@ -266,6 +266,21 @@ fn shared_inputs() {
 }
 
 #[test]
+fn the_global_setup_of_the_root_is_shared_by_its_projects() {
+    let discovery = discover(&[
+        (
+            "vitest.config.ts",
+            "export default { test: { globalSetup: './g.ts', setupFiles: './s.ts', projects: ['a'] } }",
+        ),
+        ("a/x.test.ts", ""),
+        ("g.ts", ""),
+        ("s.ts", ""),
+    ]);
+    assert!(shares(&discovery.projects[0], "g.ts"));
+    assert!(!shares(&discovery.projects[0], "s.ts"));
+}
+
+#[test]
 fn sveltekit_brings_aliases() {
     let discovery = discover(&[
         (
