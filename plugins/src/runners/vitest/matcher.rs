@@ -52,6 +52,11 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
+    /// Says that the patterns may be others than those that are read.
+    pub(super) fn may_be_anything(&mut self) {
+        self.anything = true;
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));

@@ -71,13 +71,16 @@ impl Drafting<'_, '_> {
         let root = self.root.clone();
         let context = self.context;
 
-        let matcher = self.matcher(&test);
+        let mut matcher = self.matcher(&test);
         self.inputs(&value, &test);
         let meaning = if resolved {
             plugins::resolved(&value.get("plugins"))
         } else {
             plugins::read(&value.get("plugins"))
         };
+        if meaning.reshapes {
+            matcher.may_be_anything();
+        }
         for package in &meaning.packages {
             self.shared.package(package_of(package), SharedRole::Plugin);
         }
