@@ -18,6 +18,9 @@ pub trait Language: Send + Sync {
     /// Its name in answers: `javascript`, `python`.
     fn name(&self) -> &'static str;
 
+    /// How the names of its packages start in answers, with the colon: `npm:`.
+    fn package_prefix(&self) -> &'static str;
+
     /// Changes whenever the facts of equal bytes may change.
     fn reader_version(&self) -> &'static str;
 
@@ -28,6 +31,13 @@ pub trait Language: Send + Sync {
     /// [`FileFacts::damage`]. Not UTF-8 text is for the caller to refuse, except where
     /// the language declares encodings in the file.
     fn read(&self, file: SourceFile<'_>) -> FileFacts;
+
+    /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can
+    /// decode (Python's PEP 263 cookie).
+    fn declares_encoding(&self, bytes: &[u8]) -> bool {
+        let _ = bytes;
+        false
+    }
 
     /// A resolver over `tree` under `options`.
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a>;
@@ -58,8 +68,12 @@ pub struct ManifestDiff {
     /// Packages (`npm:x`, `pypi:x`) whose version, bytes or own dependencies differ, with
     /// all packages that depend on them, transitively.
     pub packages: Vec<String>,
-    /// Set when it cannot be told which packages differ: every package may.
+    /// Set when it cannot be told which packages differ: every package of
+    /// [`ManifestDiff::ecosystem`] may.
     pub any_package: Option<String>,
+    /// How the names of this manifest's packages start (`npm:`); filled in by the engine
+    /// from [`Language::package_prefix`].
+    pub ecosystem: Option<&'static str>,
     /// Set when one side cannot be understood at all: the plan widens with this detail.
     pub broken: Option<String>,
 }

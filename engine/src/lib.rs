@@ -14,10 +14,21 @@
 //! [`read`] (the disk) and [`vcs`] (git).
 
 pub mod change;
+mod closure;
 pub mod facts;
+pub mod graph;
 pub mod language;
+mod opacity;
 pub mod path;
+pub mod place;
 pub mod problem;
+pub mod project;
+pub mod read;
 pub mod resolve;
 pub mod runner;
+pub mod select;
+pub mod selection;
 pub mod tree;
+pub mod vcs;
+mod view;
+mod why;

@@ -34,6 +34,9 @@ pub struct ResolveOptions {
     pub tsconfig_paths: bool,
     /// Directories with `__mocks__` folders for packages (jest `roots`, vitest `root`).
     pub mock_roots: Vec<String>,
+    /// Whether type-only imports are surely erased before the tests run (no type checker
+    /// runs with them). When false, a type-only import is an edge like any other.
+    pub types_erased: bool,
     /// Python: directories on `sys.path`, in order (source roots, `pythonpath`, `rootdir`).
     pub source_roots: Vec<String>,
 }
@@ -127,4 +130,11 @@ pub enum UnknownImport {
 pub trait Resolver: Send + Sync {
     /// What `import`, written in the file `from` (project-relative), means.
     fn resolve(&self, from: &str, import: &Import) -> Resolution;
+
+    /// What the file `from` depends on by where it lies, whatever it says: the manifests
+    /// that decide how it is loaded, and where a nearer one would lie.
+    fn surroundings(&self, from: &str) -> Resolution {
+        let _ = from;
+        Resolution::default()
+    }
 }

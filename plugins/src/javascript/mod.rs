@@ -18,8 +18,12 @@ impl Language for JavaScript {
         "javascript"
     }
 
+    fn package_prefix(&self) -> &'static str {
+        "npm:"
+    }
+
     fn reader_version(&self) -> &'static str {
-        "javascript/1"
+        read::version()
     }
 
     fn reads(&self, path: &str) -> bool {

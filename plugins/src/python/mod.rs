@@ -1,6 +1,7 @@
 //! Python: reader, resolver, manifests.
 
 pub mod manifest;
+pub(crate) mod project;
 pub mod read;
 pub mod resolve;
 
@@ -18,6 +19,10 @@ impl Language for Python {
         "python"
     }
 
+    fn package_prefix(&self) -> &'static str {
+        "pypi:"
+    }
+
     fn reader_version(&self) -> &'static str {
         "python/1"
     }
@@ -28,6 +33,10 @@ impl Language for Python {
 
     fn read(&self, file: SourceFile<'_>) -> FileFacts {
         read::read(file)
+    }
+
+    fn declares_encoding(&self, bytes: &[u8]) -> bool {
+        read::declares_encoding(bytes)
     }
 
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {

@@ -5,11 +5,37 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::path;
 use owed_engine::problem::{Problem, Widening};
-use owed_engine::runner::{RunnerProject, View};
+use owed_engine::resolve::Target;
+use owed_engine::runner::{RunnerProject, SharedRole, View};
 
 use super::claims::{self, Framework};
 use super::config::value::Unknown;
 use super::manifest::Packages;
+
+/// Whether what runs the tests surely erases types without looking at them: no type
+/// checker among the toolchain, and no transformer of the project's own.
+pub(super) fn erases_types(project: &RunnerProject) -> bool {
+    !project.shared.iter().any(|shared| match &shared.target {
+        Target::Package(name) => {
+            shared.role == SharedRole::Toolchain
+                && matches!(name.as_str(), "npm:ts-jest" | "npm:ts-node" | "npm:ts-mocha" | "npm:typescript")
+        }
+        Target::File(_) => shared.role == SharedRole::Plugin,
+        _ => false,
+    })
+}
+
+/// The patterns of a project's tests are not known: there may be tests that no plan lists.
+pub(super) fn patterns_unknown(runner: &str, config: Option<&str>) -> Widening {
+    Widening {
+        reason: "discovery-incomplete".to_owned(),
+        path: config.unwrap_or_default().to_owned(),
+        detail: format!(
+            "the patterns of the test files of {runner} are computed, so there may be tests that are not known; \
+             install the dependencies, or write the patterns as constants"
+        ),
+    }
+}
 
 /// Whether a directory of this name holds inputs of tests, not projects of their own.
 pub(super) fn is_fixture(name: &str) -> bool {

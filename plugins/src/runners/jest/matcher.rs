@@ -42,6 +42,11 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
+    /// Whether the patterns are not known, so that anything may be a test.
+    pub(super) fn anything(&self) -> bool {
+        self.anything
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
         if !self.extensions.iter().any(|e| ends_with_extension(file, e)) {

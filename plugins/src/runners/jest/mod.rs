@@ -57,7 +57,9 @@ impl Runner for Jest {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                found.push((place, finish(view, &packages, draft)));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::outcome::erases_types(&project);
+                found.push((place, project));
             }
         }
         let below: Vec<(String, BTreeSet<String>)> = found
@@ -200,7 +202,10 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project, and the mocks it loads by itself.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, root, .. } = draft;
+    let Draft { mut project, matcher, snapshots, root, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::outcome::patterns_unknown("jest", config.as_deref()));
+    }
     let mut per_test = PerTest::new(view.tree, packages, &root);
     let mut mocks = Vec::new();
     for dir in &matcher.roots {
@@ -225,6 +230,14 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             role: SharedRole::Setup,
             load: Load::Project,
         });
+    }
+    // One that appears or vanishes counts for every test: an installed package that is not
+    // read here may import what it mocks.
+    for listing in &project.listings {
+        if listing.glob.contains("__mocks__") {
+            let target = Target::Listing(listing.clone());
+            project.shared.push(Shared { target, role: SharedRole::Setup, load: Load::Content });
+        }
     }
     project.shared.sort();
     project.shared.dedup();

@@ -98,7 +98,7 @@ fn tests_are_listed() {
         ),
         (
             vec![config("module.exports = { testMatch: globs() }"), ("src/a.test.js", "")],
-            vec![": src/a.test.js ?"],
+            vec![": src/a.test.js ? ?"],
         ),
         (
             vec![

@@ -14,7 +14,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Value;
 use super::manifest::Packages;
-use super::outcome::{below, unsettled};
+use super::outcome::{below, patterns_unknown, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
 use super::{child, compiled, flags};
 use options::Options;
@@ -118,7 +118,11 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         }
         tests.push(per_test.test(file, false));
     }
-    let unsettled = unsettled("mocha", start.config.as_deref(), &options.unknown, error.as_deref());
+    let config = start.config.as_deref();
+    let mut unsettled = unsettled("mocha", config, &options.unknown, error.as_deref());
+    if matcher.anything {
+        unsettled.push(patterns_unknown("mocha", config));
+    }
     RunnerProject {
         root: start.dir.clone(),
         name: flags::name(&flags::with_output(&start.flags, output.as_ref())),

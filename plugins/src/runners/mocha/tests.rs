@@ -98,7 +98,7 @@ fn tests_are_listed() {
                 (".mocharc.js", "module.exports = { spec: find() }".to_owned()),
                 ("test/a.js", String::new()),
             ],
-            vec![": test/a.js ? | npx mocha X"],
+            vec![": test/a.js ? ? | npx mocha X"],
         ),
         (
             vec![
@@ -135,7 +135,7 @@ fn tests_are_listed() {
         ),
         (
             vec![("package.json", script("mocha lib/test/*.js")), ("test/a.test.ts", String::new())],
-            vec![":  ? | npx mocha X"],
+            vec![":  ? ? | npx mocha X"],
         ),
         (
             vec![

@@ -16,7 +16,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
-use super::outcome::{below, unsettled};
+use super::outcome::{below, patterns_unknown, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
 use super::{compiled, flags};
 use starts::Start;
@@ -170,6 +170,11 @@ fn project(
         })
         .into_iter()
         .collect();
+    let mut unsettled = unsettled("node:test", None, &unknown, None);
+    if start.unclear {
+        let manifest = path::join(&start.dir, "package.json");
+        unsettled.push(patterns_unknown("node:test", manifest.as_deref()));
+    }
     let mut conditions = ["node", "node-addons", "module-sync"].map(str::to_owned).to_vec();
     conditions.splice(0..0, start.conditions.iter().cloned());
     RunnerProject {
@@ -185,6 +190,6 @@ fn project(
         tests,
         shared: shared.finish(),
         listings: Vec::new(),
-        unsettled: unsettled("node:test", None, &unknown, None),
+        unsettled,
     }
 }

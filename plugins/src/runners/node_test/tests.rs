@@ -94,7 +94,7 @@ fn tests_are_listed() {
             vec![("a.ts", "node:test"), ("b.ts", "vitest"), ("c.js", "")],
             vec![": a.ts | node --import tsx --test X"],
         ),
-        (script("node --test $FILES"), vec![("a.js", "node:test")], vec![": a.js ? | node --test X"]),
+        (script("node --test $FILES"), vec![("a.js", "node:test")], vec![": a.js ? ? | node --test X"]),
     ];
     for (manifest, mut files, expected) in cases {
         files.push(("package.json", &manifest));

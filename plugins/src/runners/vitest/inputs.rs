@@ -131,7 +131,7 @@ impl Drafting<'_, '_> {
 }
 
 /// Adds the environment that a test asks for in its first comment.
-pub(super) fn docblock(tree: &dyn Tree, file: &str, test: &mut TestFile) {
+pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestFile) {
     let Some(text) = tree.text(file) else { return };
     let Some(at) = text.find("@vitest-environment").or_else(|| text.find("@jest-environment")) else {
         return;
@@ -141,10 +141,14 @@ pub(super) fn docblock(tree: &dyn Tree, file: &str, test: &mut TestFile) {
     match environment_package(name) {
         Some(None) => return,
         Some(Some(package)) => inputs.package(package, SharedRole::Plugin),
-        None if name.starts_with('.') => match path::join(path::dirname(file), name) {
-            Some(path) => inputs.file(&path, SharedRole::Plugin),
-            None => return,
-        },
+        // From the root of the project; some versions take it from the test.
+        None if name.starts_with('.') => {
+            for dir in [root, path::dirname(file)] {
+                if let Some(path) = path::join(dir, name) {
+                    inputs.file(&path, SharedRole::Plugin);
+                }
+            }
+        }
         None => inputs.package(package_of(&format!("vitest-environment-{name}")), SharedRole::Plugin),
     }
     test.shared.extend(inputs.finish());

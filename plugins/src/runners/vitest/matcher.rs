@@ -57,6 +57,11 @@ impl Matcher {
         self.anything = true;
     }
 
+    /// Whether the patterns are not known, so that anything may be a test.
+    pub(super) fn anything(&self) -> bool {
+        self.anything
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));

@@ -55,7 +55,9 @@ impl Runner for Vitest {
                 continue;
             }
             for draft in drafts(view, &packages, place) {
-                found.push((place, finish(view, &packages, draft)));
+                let mut project = finish(view, &packages, draft);
+                project.resolve.types_erased = super::outcome::erases_types(&project);
+                found.push((place, project));
             }
         }
         let below: Vec<(String, BTreeSet<String>)> = found
@@ -159,7 +161,11 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 
 /// Lists the tests of a settled project.
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
-    let Draft { mut project, matcher, snapshots, .. } = draft;
+    let Draft { mut project, matcher, snapshots, config, .. } = draft;
+    if matcher.anything() {
+        project.unsettled.push(super::outcome::patterns_unknown("vitest", config.as_deref()));
+    }
+    let root = project.root.clone();
     let mut per_test = PerTest::new(view.tree, packages, &project.root);
     for file in below(view.tree.files(), &matcher.base) {
         if !matcher.may_match(view, file) {
@@ -170,7 +176,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        inputs::docblock(view.tree, file, &mut test);
+        inputs::docblock(view.tree, &root, file, &mut test);
         project.tests.push(test);
     }
     project

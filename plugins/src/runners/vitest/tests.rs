@@ -68,7 +68,7 @@ fn tests_are_listed() {
         ),
         (
             vec![config("export default { test: { include: load() } }"), ("a.test.ts", ""), ("b.ts", "")],
-            vec![": a.test.ts ?"],
+            vec![": a.test.ts ? ?"],
         ),
         (
             vec![

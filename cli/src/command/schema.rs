@@ -1,0 +1,30 @@
+//! `owed schema`: the JSON Schema of an answer, generated from its type.
+
+use schemars::{Schema, schema_for};
+
+use crate::answer;
+use crate::answer::doctor::DoctorAnswer;
+use crate::answer::graph::GraphAnswer;
+use crate::answer::matrix::MatrixAnswer;
+use crate::answer::plan::PlanAnswer;
+use crate::answer::why::WhyAnswer;
+use crate::args::{Schema as Args, SchemaOf};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Answers.
+pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<Exit> {
+    output.raw(&answer::json(&schema_of(args.of))?)?;
+    Ok(Exit::Answered)
+}
+
+/// The schema of an answer.
+fn schema_of(of: SchemaOf) -> Schema {
+    match of {
+        SchemaOf::Plan => schema_for!(PlanAnswer),
+        SchemaOf::Matrix => schema_for!(MatrixAnswer),
+        SchemaOf::Why => schema_for!(WhyAnswer),
+        SchemaOf::Graph => schema_for!(GraphAnswer),
+        SchemaOf::Doctor => schema_for!(DoctorAnswer),
+    }
+}

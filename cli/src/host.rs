@@ -1,0 +1,131 @@
+//! The machine, as far as the command line touches it: environment, working
+//! directory, a few files, and programs. Everything else in this crate goes
+//! through these functions; the project's own files are read through the engine's
+//! trees, not here.
+#![expect(clippy::disallowed_methods, reason = "this module is the command line's door to the machine")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The process's working directory.
+pub(crate) fn current_dir() -> io::Result<PathBuf> {
+    std::env::current_dir()
+}
+
+/// An environment value that is set, not empty, and UTF-8.
+pub(crate) fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// This program's own file.
+pub(crate) fn current_exe() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// A stop watch, for `-v` and the spinner only: no answer depends on it.
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// The folder for temporary files.
+pub(crate) fn temp_dir() -> PathBuf {
+    std::env::temp_dir()
+}
+
+/// `path` with all links followed.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// Whether anything is at `path`, a dangling link included.
+pub(crate) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether `path` is a directory, links followed.
+pub(crate) fn is_dir(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// Whether `path` is a regular file, links followed.
+pub(crate) fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+/// The text at `path`; `None` when nothing is there. A byte order mark is dropped.
+pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        })),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a file that must not exist yet.
+pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    fs::File::options().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// Writes a file and the folders above it.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, text)
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn create_dir_all(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Whether `dir` holds anything.
+pub(crate) fn is_empty_dir(dir: &Path) -> bool {
+    fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Runs a program to its end with no input, and gives what it printed.
+///
+/// # Errors
+/// The program cannot be started, or exits with another code than 0 (the message is
+/// then the last line it wrote on standard error).
+pub(crate) fn run<I: AsRef<OsStr>>(
+    program: &str,
+    arguments: impl IntoIterator<Item = I>,
+    cwd: &Path,
+) -> io::Result<String> {
+    finish(program, Command::new(program).args(arguments).current_dir(cwd))
+}
+
+/// The same for git, apart from a repository that the caller's environment names (a
+/// hook's, for example).
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_git_apart<I: AsRef<OsStr>>(
+    arguments: impl IntoIterator<Item = I>,
+    cwd: &Path,
+) -> io::Result<String> {
+    let mut command = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
+        command.env_remove(name);
+    }
+    finish("git", command.args(arguments).current_dir(cwd))
+}
+
+fn finish(program: &str, command: &mut Command) -> io::Result<String> {
+    let output = command.stdin(Stdio::null()).output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+    Err(io::Error::other(format!("{program} ended with {}: {}", output.status, last.trim())))
+}

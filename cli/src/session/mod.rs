@@ -1,0 +1,191 @@
+//! One question to one project: its files, its configuration, what changed, and what
+//! went wrong on the way.
+//!
+//! The project is read while git is asked what changed: neither needs the other, and
+//! they take about as long.
+
+mod change;
+mod loader;
+mod tree;
+
+use std::time::Duration;
+
+use owed_engine::problem::{NotChecked, Problem, Unchecked};
+use owed_engine::project::{Delta, Plugins, Project};
+use owed_engine::runner::ConfigLoader;
+use owed_engine::tree::Tree as _;
+use owed_engine::vcs::VcsError;
+
+pub(crate) use change::Question;
+use tree::SiteTree;
+
+use crate::answer::{Base, NotCheckedFile, ProblemSeen};
+use crate::args::{Against, Global};
+use crate::complaint::Complaint;
+use crate::config::{self, Config};
+use crate::host;
+use crate::output::Output;
+use crate::progress::Spinner;
+use crate::render::{count, style};
+use crate::site::{Git, Site};
+
+/// A project that questions can be asked about.
+pub(crate) struct Session {
+    /// Where it is.
+    pub site: Site,
+    /// Its configuration.
+    pub config: Config,
+    tree: SiteTree,
+    loader: Box<dyn ConfigLoader>,
+    output: Output,
+}
+
+/// What changed, and between what.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// The changes.
+    pub delta: Delta,
+    /// The revisions; `None` when there is nothing that was compared with.
+    pub base: Option<Base>,
+    /// Between what, for people.
+    pub sentence: String,
+    /// What could not be told.
+    pub trouble: Trouble,
+}
+
+/// What could not be told outside of the engine.
+#[derive(Debug, Default)]
+pub(crate) struct Trouble {
+    /// In words.
+    pub problems: Vec<Problem>,
+    /// Files that were not looked at.
+    pub not_checked: Vec<NotChecked>,
+}
+
+impl Trouble {
+    fn say(&mut self, code: &str, path: &str, detail: String) {
+        self.problems.push(Problem { code: code.to_owned(), path: path.to_owned(), line: None, detail });
+    }
+}
+
+impl Session {
+    /// Finds the project and its files, and reads its configuration.
+    pub(crate) fn open(global: &Global, against: &Against, output: &Output) -> anyhow::Result<Self> {
+        let start = host::now();
+        let site = Site::open(&global.cwd)?;
+        let tree_of = |limit| SiteTree::new(&site, against, limit);
+        let (config, tree) = if against.staged || against.revision.is_some() {
+            // The configuration is judged like every other file: by the bytes in git.
+            let tree = tree_of(config::default_limit())?;
+            let config = config::load(|name| text_in(&tree, name))?;
+            let same = config.settings.file_size == config::default_limit();
+            let tree = if same { tree } else { tree_of(config.settings.file_size)? };
+            (config, tree)
+        } else {
+            let config = config::load(|name| text_on_disk(&site, name))?;
+            let tree = tree_of(config.settings.file_size)?;
+            (config, tree)
+        };
+        let loader = loader::choose(&site, against, global.is_static);
+        let session = Self { site, config, tree, loader, output: *output };
+        let files = count(session.tree.files().len(), "file");
+        session.took("files", start.elapsed(), &files);
+        Ok(session)
+    }
+
+    /// Reads and resolves the project.
+    pub(crate) fn read(&self) -> Project<'_> {
+        let _spinner = Spinner::start("reading the project", self.output.view.quiet);
+        self.load()
+    }
+
+    /// Reads the project and, at the same time, finds out what changed.
+    pub(crate) fn compare(&self, question: &Question<'_>) -> anyhow::Result<(Project<'_>, Compared)> {
+        question.needs(&self.site)?;
+        let _spinner = Spinner::start("reading the project", self.output.view.quiet);
+        std::thread::scope(|scope| {
+            let changes = scope.spawn(|| self.timed("changes", || change::find(&self.site, question)));
+            let project = self.load();
+            let found = changes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let compared = change::settle(&self.site, &project, question, found)?;
+            Ok((project, compared))
+        })
+    }
+
+    fn load(&self) -> Project<'_> {
+        let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+        self.timed("project", || {
+            Project::load(&self.tree, plugins, self.config.settings.clone(), &*self.loader)
+        })
+    }
+
+    /// Adds what this session and a comparison could not tell to an answer's lists.
+    pub(crate) fn add_trouble(
+        &self,
+        trouble: &Trouble,
+        not_checked: &mut Vec<NotCheckedFile>,
+        problems: &mut Vec<ProblemSeen>,
+    ) {
+        let own = self.own_trouble();
+        for trouble in [&own, trouble] {
+            not_checked.extend(trouble.not_checked.iter().cloned().map(NotCheckedFile::from));
+            problems.extend(trouble.problems.iter().cloned().map(ProblemSeen::from));
+        }
+        not_checked.sort_by(|a, b| (&a.path, a.reason, a.line).cmp(&(&b.path, b.reason, b.line)));
+        not_checked.dedup();
+        problems.sort();
+        problems.dedup();
+    }
+
+    fn own_trouble(&self) -> Trouble {
+        let mut trouble = self.tree.trouble(&self.site);
+        if let Some(source) = self.config.source {
+            for (key, purpose) in &self.config.without_effect {
+                let detail = format!("`{key}` has no effect on plans: it sets {purpose}");
+                trouble.say("setting-without-effect", source, detail);
+            }
+        }
+        if let Git::Failed(error) = &self.site.git {
+            trouble.say("git-unavailable", "", error.to_string());
+        }
+        trouble
+    }
+
+    /// Runs `work`, and says with `-v` how long it took.
+    pub(crate) fn timed<T>(&self, phase: &str, work: impl FnOnce() -> T) -> T {
+        let start = host::now();
+        let result = work();
+        self.took(phase, start.elapsed(), "");
+        result
+    }
+
+    fn took(&self, phase: &str, time: Duration, found: &str) {
+        if self.output.view.verbose {
+            let line = format!("{phase:<10} {:>8.1} ms  {found}", time.as_secs_f64() * 1000.0);
+            self.output.aside(&style::dim(line.trim_end()));
+        }
+    }
+}
+
+fn text_on_disk(site: &Site, name: &str) -> anyhow::Result<Option<String>> {
+    host::read_text(&site.root.join(name)).map_err(|error| unreadable(name, &error.to_string()))
+}
+
+fn text_in(tree: &SiteTree, name: &str) -> anyhow::Result<Option<String>> {
+    match tree.read(name) {
+        Ok(_) => tree.text(name).map(Some).ok_or_else(|| unreadable(name, "it is not UTF-8")),
+        Err(Unchecked::TooLarge) => Err(unreadable(name, "it is too large")),
+        // In a tree of objects, what cannot be read is not there.
+        Err(_) => Ok(None),
+    }
+}
+
+fn unreadable(name: &str, why: &str) -> anyhow::Error {
+    let next = "make it readable, or remove it; it may hold the configuration";
+    Complaint::new(format!("{name} cannot be read: {why}"), next).into()
+}
+
+/// What git could not do, and its remedy.
+fn git_failed(error: &VcsError) -> Complaint {
+    Complaint::new(error.sentence(), error.remedy())
+}

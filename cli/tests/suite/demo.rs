@@ -1,0 +1,26 @@
+//! `owed demo`.
+
+use crate::harness::owed_in;
+
+#[test]
+fn the_demo_shows_plan_and_why_and_leaves_a_project_to_play_with() {
+    let place = tempfile::tempdir().unwrap();
+    let ran = owed_in(place.path(), &["demo", "--into", "playground"], &[]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    ran.says(&[
+        "$ owed plan",
+        "Nothing is owed: nothing changed.",
+        "1 change, 2 of 5 test files owed",
+        "shop/cart.test.ts  <- shop/index.ts <- shop/price.ts",
+        "$ owed why shop/cart.test.ts",
+        "-> shop/index.ts (static, line 3 of cart.test.ts)",
+        "$ owed why shop/greeting.test.ts",
+        "is not owed",
+        "shop/tax.test.ts",
+        "The folder is kept.",
+    ]);
+    let playground = place.path().join("playground");
+    owed_in(&playground, &["plan", "stock/levels.py", "--format", "paths"], &[])
+        .says(&["tests/test_report.py"]);
+    owed_in(place.path(), &["demo", "--into", "playground"], &[]).refused("is not empty", "new or empty");
+}

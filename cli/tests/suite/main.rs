@@ -1,0 +1,18 @@
+//! The binary, driven as its users drive it: real git repositories in temporary
+//! folders, real arguments, and the contracts of every format and exit code.
+
+#![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod config;
+mod demo;
+mod doctor;
+mod git;
+mod graph;
+mod harness;
+mod help;
+mod human;
+mod plan;
+mod schema;
+mod trouble;
+mod why;

@@ -1,0 +1,1 @@
+# a commentfrom app.b import ba = b

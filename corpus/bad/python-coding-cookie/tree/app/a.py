@@ -1,0 +1,5 @@
+# -*- coding: latin-1 -*-
+from app.b import b
+
+name = "café"
+a = b

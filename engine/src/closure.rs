@@ -1,0 +1,405 @@
+//! From facts to the graph: follows every closure from the tests outward, one level at a
+//! time, each level in parallel, and resolves what is written on the way.
+//!
+//! Only what some test can reach is resolved. Generated files that git ignores are read
+//! when a closure names them. No recursion: a chain of 10,000 imports is 10,000 levels.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::facts::{
+    Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
+};
+use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::path;
+use crate::problem::{NotChecked, Problem, Unchecked};
+use crate::project::{Project, read_source};
+use crate::resolve::{Listing, Resolver, Target, UnknownImport};
+use crate::runner::{Load, Shared};
+use crate::selection::Opacity;
+use crate::tree::Kind;
+
+/// What one source file depends on, before its targets have numbers.
+#[derive(Default)]
+struct Found {
+    edges: Vec<(NodeKey, Edge)>,
+    absent: Vec<(String, u32)>,
+    traits: Vec<Trait>,
+    problems: Vec<Problem>,
+    extra: Option<(String, Result<FileFacts, Unchecked>)>,
+}
+
+/// Resolvers of every class and language, in one table.
+type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
+
+/// Builds `project.graph`.
+pub(crate) fn resolve(project: &mut Project<'_>) {
+    let mut graph = Graph::default();
+    let mut frontier = Vec::new();
+    for number in 0..project.tests.len() {
+        add_test(project, &mut graph, &mut frontier, number);
+    }
+    let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
+    let mut not_checked = Vec::new();
+    let mut problems = Vec::new();
+    let resolvers: Resolvers<'_> = project
+        .classes
+        .iter()
+        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(project.tree, options)).collect())
+        .collect();
+    while !frontier.is_empty() {
+        let found: Vec<(NodeId, Found)> =
+            frontier.par_iter().map(|&id| (id, follow(project, &extra, &resolvers, graph.key(id)))).collect();
+        frontier = Vec::new();
+        for (id, found) in found {
+            let mut edges = Vec::with_capacity(found.edges.len());
+            for (key, edge) in found.edges {
+                let source = matches!(key, NodeKey::Source { .. });
+                let (to, new) = graph.add_node(key);
+                if new && source {
+                    frontier.push(to);
+                }
+                edges.push((to, edge));
+            }
+            graph.add_edges(id, edges);
+            for (path, line) in found.absent {
+                graph.add_absent(id, &path, line);
+            }
+            for fact in found.traits {
+                graph.add_trait(id, fact);
+            }
+            problems.extend(found.problems);
+            if let Some((path, read)) = found.extra {
+                match read {
+                    Ok(facts) => {
+                        extra.insert(path, facts);
+                    }
+                    Err(reason) => not_checked.push(NotChecked { path, reason, line: None }),
+                }
+            }
+        }
+    }
+    graph.finish();
+    drop(resolvers);
+    project.graph = graph;
+    project.problems.extend(problems);
+    project.not_checked.extend(not_checked);
+    project.not_checked.sort();
+    project.not_checked.dedup();
+    project.facts.extend(extra);
+}
+
+fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>, number: usize) {
+    let reference = project.tests[number];
+    let suite = project.suite(reference);
+    let test = &suite.project.tests[reference.test];
+    let number = u32::try_from(number).expect("there are fewer than four thousand million tests");
+    let (id, _) = graph.add_node(NodeKey::Test(number));
+    let mut edges = Vec::new();
+    let mut add = |graph: &mut Graph, key: NodeKey, kind: EdgeKind| {
+        let source = matches!(key, NodeKey::Source { .. });
+        let (to, new) = graph.add_node(key);
+        if new && source {
+            frontier.push(to);
+        }
+        edges.push((to, Edge { kind, line: 0 }));
+    };
+    add(graph, file_key(project, suite.class, &test.path), EdgeKind::Own);
+    for shared in suite.project.shared.iter().chain(&test.shared) {
+        let key = shared_key(project, suite.class, shared);
+        add(graph, key, EdgeKind::Shared(shared.role));
+    }
+    graph.add_edges(id, edges);
+}
+
+fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
+    match &shared.target {
+        Target::File(path) => match shared.load {
+            Load::Content => data_key(project, path),
+            Load::Project => file_key(project, class, path),
+            Load::Config => file_key(project, 0, path),
+        },
+        other => target_key(project, class, other),
+    }
+}
+
+fn file_key(project: &Project<'_>, class: u32, path: &str) -> NodeKey {
+    if project.plugins.language_of(path).is_some() {
+        NodeKey::Source { class, path: path.into() }
+    } else {
+        data_key(project, path)
+    }
+}
+
+/// A path as data: a directory counts with everything below it.
+fn data_key(project: &Project<'_>, path: &str) -> NodeKey {
+    if path.is_empty() || project.tree.kind(path) == Some(Kind::Dir) {
+        let listing = Listing { dir: path.to_owned(), glob: "**".to_owned() };
+        NodeKey::Listing { listing, contents: true }
+    } else {
+        NodeKey::Data(path.into())
+    }
+}
+
+fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
+    match target {
+        Target::File(path) => file_key(project, class, path),
+        Target::Manifest(path) => NodeKey::Manifest(path.as_str().into()),
+        Target::Listing(listing) => NodeKey::Listing { listing: listing.clone(), contents: false },
+        Target::Package(name) => NodeKey::Package(name.as_str().into()),
+        Target::Env(name) => NodeKey::Env(name.as_str().into()),
+    }
+}
+
+fn follow(
+    project: &Project<'_>,
+    extra: &BTreeMap<String, FileFacts>,
+    resolvers: &Resolvers<'_>,
+    key: &NodeKey,
+) -> Found {
+    let mut found = Found::default();
+    let NodeKey::Source { class, path } = key else { return found };
+    let number = project.plugins.languages.iter().position(|l| l.reads(path));
+    let Some(number) = number else { return found };
+    let owned;
+    let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
+        Some(facts) => facts,
+        None if project.tree.is_file(path) && !in_inventory(project, path) => {
+            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            match read {
+                Ok(facts) => {
+                    owned = facts;
+                    found.extra = Some((path.to_string(), Ok(owned.clone())));
+                    &owned
+                }
+                Err(reason) => {
+                    found.extra = Some((path.to_string(), Err(reason)));
+                    found.traits.push(unreadable(reason.word()));
+                    return found;
+                }
+            }
+        }
+        None if project.tree.is_file(path) => {
+            found.traits.push(unreadable("not read"));
+            return found;
+        }
+        // A shared file that need not exist: its appearance is a change of this path.
+        None => return found,
+    };
+    let types_erased = project.classes[*class as usize].types_erased;
+    let resolver = &resolvers[*class as usize][number];
+    let around = resolver.surroundings(path);
+    found.edges.extend(
+        around
+            .targets
+            .iter()
+            .map(|target| (target_key(project, *class, target), Edge { kind: EdgeKind::Consulted, line: 0 })),
+    );
+    for manifest in around.consulted {
+        let key = NodeKey::Manifest(manifest.into());
+        found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
+    }
+    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
+    for import in &facts.imports {
+        if import.kind == ImportKind::TypeOnly && types_erased {
+            continue;
+        }
+        add_import(project, &mut found, &**resolver, *class, path, import);
+    }
+    for effect in &facts.effects {
+        add_effect(project, &mut found, *class, path, effect);
+    }
+    if let Some(damage) = facts.damage.first() {
+        found.traits.push(Trait {
+            opacity: Opacity::Unknown,
+            reason: Some(Opaque::Unparsable),
+            operation: damage.cause.as_str().into(),
+            line: damage.line,
+        });
+    }
+    found
+}
+
+fn in_inventory(project: &Project<'_>, path: &str) -> bool {
+    project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
+}
+
+fn unreadable(why: &str) -> Trait {
+    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+}
+
+fn add_import(
+    project: &Project<'_>,
+    found: &mut Found,
+    resolver: &dyn Resolver,
+    class: u32,
+    from: &str,
+    import: &Import,
+) {
+    let resolution = resolver.resolve(from, import);
+    let edge = Edge { kind: EdgeKind::Import(import.kind), line: import.line };
+    for target in &resolution.targets {
+        let key = match target {
+            // The content of a module that is only resolved counts, its closure does not.
+            Target::File(path) if import.kind == ImportKind::Resolve => data_key(project, path),
+            other => target_key(project, class, other),
+        };
+        found.edges.push((key, edge));
+    }
+    for manifest in &resolution.consulted {
+        let kind = EdgeKind::Consulted;
+        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line: import.line }));
+    }
+    for path in resolution.absent {
+        if !path.starts_with("node_modules/") && !path.contains("/node_modules/") {
+            found.absent.push((path, import.line));
+        }
+    }
+    if let Some(unknown) = resolution.unknown {
+        add_unknown(found, from, import, &unknown);
+    }
+}
+
+fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+    let optional = import.presence == Presence::Optional
+        || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
+    let (opacity, reason, code, detail) = match unknown {
+        UnknownImport::Unresolved if optional => return,
+        UnknownImport::Undeclared => {
+            if !optional {
+                found.problems.push(Problem {
+                    code: "undeclared-package".to_owned(),
+                    path: from.to_owned(),
+                    line: Some(import.line),
+                    detail: format!(
+                        "`{}` is neither installed nor declared in a manifest above this file",
+                        import.specifier
+                    ),
+                });
+            }
+            return;
+        }
+        UnknownImport::Unresolved => (
+            Opacity::Unknown,
+            Opaque::Unresolved,
+            "unresolved-import",
+            format!("`{}` leads to no file; if it is generated, generate it first", import.specifier),
+        ),
+        UnknownImport::Computed => (
+            Opacity::InputOpaque,
+            Opaque::ComputedLoad,
+            "computed-import",
+            "the specifier is computed and nothing bounds it; a constant prefix would".to_owned(),
+        ),
+        UnknownImport::Native => (
+            Opacity::InputOpaque,
+            Opaque::Native,
+            "native-module",
+            format!("`{}` is native code, whose inputs are not seen", import.specifier),
+        ),
+        UnknownImport::Virtual => (
+            Opacity::InputOpaque,
+            Opaque::Unresolved,
+            "virtual-module",
+            format!("`{}` is made by a plugin, whose inputs are not seen", import.specifier),
+        ),
+    };
+    found.traits.push(Trait {
+        opacity,
+        reason: Some(reason),
+        operation: import_operation(import).into(),
+        line: import.line,
+    });
+    found.problems.push(Problem {
+        code: code.to_owned(),
+        path: from.to_owned(),
+        line: Some(import.line),
+        detail,
+    });
+}
+
+fn import_operation(import: &Import) -> String {
+    let word = EdgeKind::Import(import.kind).word();
+    if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
+}
+
+fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+    let fact = |opacity, reason| Trait {
+        opacity,
+        reason,
+        operation: effect.operation.as_str().into(),
+        line: effect.line,
+    };
+    let edge = Edge { kind: EdgeKind::Data, line: effect.line };
+    match &effect.class {
+        EffectClass::Opaque(reason) => {
+            let opacity = if reason.is_input_opaque() { Opacity::InputOpaque } else { Opacity::TimeOpaque };
+            found.traits.push(fact(opacity, Some(*reason)));
+        }
+        EffectClass::Bounded(expression) => {
+            found.traits.push(fact(Opacity::Bounded, None));
+            for place in places(project, class, from, expression) {
+                match place {
+                    // The whole project is no bound.
+                    Some(dir) if dir.is_empty() => {
+                        found.traits.push(fact(Opacity::InputOpaque, Some(Opaque::ComputedLoad)));
+                    }
+                    Some(dir) => {
+                        let listing = Listing { dir, glob: "**".to_owned() };
+                        found.edges.push((NodeKey::Listing { listing, contents: true }, edge));
+                    }
+                    None => found.traits.push(fact(Opacity::InputOpaque, Some(Opaque::Unresolved))),
+                }
+            }
+        }
+        EffectClass::Pinned(pin) => {
+            found.traits.push(fact(Opacity::Pinned, None));
+            match pin {
+                Pin::Env(name) => found.edges.push((NodeKey::Env(name.as_str().into()), edge)),
+                Pin::Named(_) => {}
+                Pin::File(expression) => {
+                    for place in places(project, class, from, expression) {
+                        match place {
+                            Some(path) => found.edges.push((data_key(project, &path), edge)),
+                            None => found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host))),
+                        }
+                    }
+                }
+                Pin::Listing { dir, glob } => {
+                    for place in places(project, class, from, dir) {
+                        let Some(dir) = place else {
+                            found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host)));
+                            continue;
+                        };
+                        let listing = Listing { dir, glob: glob.clone() };
+                        found.edges.push((NodeKey::Listing { listing, contents: false }, edge));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The project paths a literal path may mean; `None` stands for a place outside.
+fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+    match expression.base {
+        PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
+        PathBase::Absolute => {
+            let root = project.tree.root().to_string_lossy();
+            let inside = expression.path.strip_prefix(&*root).map(|rest| rest.trim_start_matches('/'));
+            vec![inside.and_then(|rest| path::join("", rest))]
+        }
+        PathBase::Cwd => {
+            // The working directory is the runner project's root, as `owed` runs it; a
+            // person may also start the runner at the project's root.
+            let root = project.classes[class as usize].root.as_str();
+            let mut places = vec![path::join(root, &expression.path)];
+            if !root.is_empty() {
+                places.extend(path::join("", &expression.path).map(Some));
+            }
+            places.dedup();
+            places
+        }
+    }
+}

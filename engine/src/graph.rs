@@ -1,0 +1,351 @@
+//! The dependency graph: who depends on what, and what each file cannot name.
+//!
+//! A node is a test, a file *as resolved by one class of runner projects* (equal
+//! [`ResolveOptions`](crate::resolve::ResolveOptions)), a file as data, a manifest, a
+//! listing, a package or an environment name. Absent candidates are not nodes: there
+//! are many, and they only matter when a change names one of them, so they are kept as
+//! hashes of their paths (a collision can only add an edge).
+//!
+//! petgraph stays private to this module. Node numbers follow the order of discovery,
+//! which is the same for any number of threads.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::facts::{ImportKind, Opaque};
+use crate::resolve::Listing;
+use crate::runner::SharedRole;
+use crate::selection::Opacity;
+
+/// The number of a node.
+pub type NodeId = NodeIndex<u32>;
+
+/// What a node stands for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NodeKey {
+    /// A test file of a runner project, by its number in [`crate::project::Project::tests`].
+    Test(u32),
+    /// A source file, resolved under the options of a class.
+    Source {
+        /// Number of the class.
+        class: u32,
+        /// Project-relative path.
+        path: Box<str>,
+    },
+    /// A file as data (or one that need not exist): only its own bytes count.
+    Data(Box<str>),
+    /// The meaningful part of a manifest.
+    Manifest(Box<str>),
+    /// A set of files.
+    Listing {
+        /// Where and which.
+        listing: Listing,
+        /// Whether the contents count, too, and not only which files there are.
+        contents: bool,
+    },
+    /// An installed package.
+    Package(Box<str>),
+    /// An environment name.
+    Env(Box<str>),
+}
+
+impl NodeKey {
+    /// The path of a file, manifest or data node.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Source { path, .. } | Self::Data(path) | Self::Manifest(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// Why one node depends on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EdgeKind {
+    /// From a test to its own file.
+    Own,
+    /// From a test to what it depends on without importing it.
+    Shared(SharedRole),
+    /// An import.
+    Import(ImportKind),
+    /// It reads it.
+    Data,
+    /// A manifest decided a resolution.
+    Consulted,
+}
+
+impl EdgeKind {
+    /// The word used in answers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Shared(_) => "shared",
+            Self::Data => "data",
+            Self::Consulted => "consulted",
+            Self::Import(kind) => match kind {
+                ImportKind::Static => "static",
+                ImportKind::TypeOnly => "type-only",
+                ImportKind::Dynamic => "dynamic",
+                ImportKind::Require => "require",
+                ImportKind::Resolve => "resolve",
+                ImportKind::Mock => "mock",
+                ImportKind::ReExport => "re-export",
+                ImportKind::Star => "star",
+                ImportKind::StringRef => "string-ref",
+                ImportKind::Script => "script",
+                ImportKind::Computed => "computed",
+                ImportKind::Glob => "glob",
+            },
+        }
+    }
+}
+
+/// An edge: its kind and where it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    /// Why.
+    pub kind: EdgeKind,
+    /// 1-based line in the depending file; 0 where none exists.
+    pub line: u32,
+}
+
+/// Something a file depends on that no edge can name, or that joins the identity.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Trait {
+    /// What it makes of a test that reaches it.
+    pub opacity: Opacity,
+    /// Why, when opaque.
+    pub reason: Option<Opaque>,
+    /// The operation, or the specifier.
+    pub operation: Box<str>,
+    /// 1-based line; 0 where none exists.
+    pub line: u32,
+}
+
+/// The graph.
+#[derive(Debug, Default)]
+pub struct Graph {
+    inner: DiGraph<NodeKey, Edge, u32>,
+    index: FxHashMap<NodeKey, NodeId>,
+    by_path: FxHashMap<Box<str>, Vec<NodeId>>,
+    traits: FxHashMap<NodeId, Vec<Trait>>,
+    listings: Vec<NodeId>,
+    packages: Vec<NodeId>,
+    absent: Vec<(u64, NodeId, u32)>,
+}
+
+fn hash_path(path: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    path.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Graph {
+    /// The node for `key`, made when it is new; says whether it was.
+    pub fn add_node(&mut self, key: NodeKey) -> (NodeId, bool) {
+        if let Some(&id) = self.index.get(&key) {
+            return (id, false);
+        }
+        let id = self.inner.add_node(key.clone());
+        match &key {
+            NodeKey::Source { path, .. } | NodeKey::Data(path) => {
+                self.by_path.entry(path.clone()).or_default().push(id);
+            }
+            NodeKey::Listing { .. } => self.listings.push(id),
+            NodeKey::Package(_) => self.packages.push(id),
+            NodeKey::Test(_) | NodeKey::Manifest(_) | NodeKey::Env(_) => {}
+        }
+        self.index.insert(key, id);
+        (id, true)
+    }
+
+    /// Adds the edges of `from`, which has none yet: sorted by target, parallel edges of
+    /// one kind kept once with their first line.
+    pub fn add_edges(&mut self, from: NodeId, mut edges: Vec<(NodeId, Edge)>) {
+        edges.sort_unstable();
+        edges.dedup_by_key(|(to, edge)| (*to, edge.kind));
+        for (to, edge) in edges {
+            self.inner.add_edge(from, to, edge);
+        }
+    }
+
+    /// Notes that `from` (at `line`) would mean `path` if it existed.
+    pub fn add_absent(&mut self, from: NodeId, path: &str, line: u32) {
+        self.absent.push((hash_path(path), from, line));
+    }
+
+    /// Notes what `node` cannot name.
+    pub fn add_trait(&mut self, node: NodeId, fact: Trait) {
+        let list = self.traits.entry(node).or_default();
+        if !list.contains(&fact) {
+            list.push(fact);
+        }
+    }
+
+    /// Ends building: sorts what is looked up by value.
+    pub fn finish(&mut self) {
+        self.absent.sort_unstable();
+        self.absent.dedup_by_key(|(hash, node, _)| (*hash, *node));
+        self.absent.shrink_to_fit();
+    }
+
+    /// The node of `key`.
+    pub fn node(&self, key: &NodeKey) -> Option<NodeId> {
+        self.index.get(key).copied()
+    }
+
+    /// What a node stands for.
+    pub fn key(&self, id: NodeId) -> &NodeKey {
+        &self.inner[id]
+    }
+
+    /// How many nodes and edges there are.
+    pub fn size(&self) -> (usize, usize) {
+        (self.inner.node_count(), self.inner.edge_count())
+    }
+
+    /// Every node, in order of discovery.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.inner.node_indices()
+    }
+
+    /// The source and data nodes of a path, in all classes.
+    pub fn nodes_of(&self, path: &str) -> &[NodeId] {
+        self.by_path.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every listing node.
+    pub fn listings(&self) -> &[NodeId] {
+        &self.listings
+    }
+
+    /// Every package node.
+    pub fn packages(&self) -> &[NodeId] {
+        &self.packages
+    }
+
+    /// Who would mean `path` if it existed, with the line.
+    pub fn waiting_for(&self, path: &str) -> impl Iterator<Item = (NodeId, u32)> + '_ {
+        let hash = hash_path(path);
+        let start = self.absent.partition_point(|(h, _, _)| *h < hash);
+        self.absent[start..].iter().take_while(move |(h, _, _)| *h == hash).map(|(_, id, line)| (*id, *line))
+    }
+
+    /// What a node cannot name, in the order in which it was found.
+    pub fn traits(&self, id: NodeId) -> &[Trait] {
+        self.traits.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The nodes that have traits, in order of discovery.
+    pub fn nodes_with_traits(&self) -> Vec<NodeId> {
+        let mut ids: Vec<NodeId> = self.traits.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// What a node depends on, sorted by target.
+    pub fn outgoing(&self, id: NodeId) -> Vec<(NodeId, Edge)> {
+        let mut edges: Vec<_> = self.inner.edges(id).map(|e| (e.target(), *e.weight())).collect();
+        edges.sort_unstable();
+        edges
+    }
+
+    /// The edges that lead to a node.
+    pub fn dependents_direct(&self, id: NodeId) -> impl Iterator<Item = Edge> + '_ {
+        self.inner.edges_directed(id, Direction::Incoming).map(|e| *e.weight())
+    }
+
+    /// Breadth-first distances from `seeds` to everything that depends on them, along
+    /// edges that `follow` accepts. Among equally short ways the one through the lowest
+    /// node number is taken.
+    pub fn dependents(&self, seeds: &[NodeId], follow: impl Fn(Edge) -> bool) -> Reach {
+        self.reach(seeds, Direction::Incoming, follow)
+    }
+
+    /// Breadth-first distances from `seeds` to everything they depend on.
+    pub fn dependencies(&self, seeds: &[NodeId], follow: impl Fn(Edge) -> bool) -> Reach {
+        self.reach(seeds, Direction::Outgoing, follow)
+    }
+
+    fn reach(&self, seeds: &[NodeId], direction: Direction, follow: impl Fn(Edge) -> bool) -> Reach {
+        let mut steps: FxHashMap<NodeId, Step> = FxHashMap::default();
+        let mut order = Vec::new();
+        let mut queue = VecDeque::new();
+        let mut sorted = seeds.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        for seed in sorted {
+            steps.insert(seed, Step { distance: 0, toward: seed });
+            queue.push_back(seed);
+        }
+        let mut next = Vec::new();
+        while let Some(id) = queue.pop_front() {
+            order.push(id);
+            let distance = steps[&id].distance + 1;
+            next.clear();
+            next.extend(
+                self.inner
+                    .edges_directed(id, direction)
+                    .filter(|e| follow(*e.weight()))
+                    .map(|e| if direction == Direction::Incoming { e.source() } else { e.target() }),
+            );
+            next.sort_unstable();
+            for &other in &next {
+                steps.entry(other).or_insert_with(|| {
+                    queue.push_back(other);
+                    Step { distance, toward: id }
+                });
+            }
+        }
+        Reach { steps, order }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    distance: u32,
+    toward: NodeId,
+}
+
+/// What a search reached, and the way back.
+#[derive(Debug)]
+pub struct Reach {
+    steps: FxHashMap<NodeId, Step>,
+    order: Vec<NodeId>,
+}
+
+impl Reach {
+    /// Whether `id` was reached.
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.steps.contains_key(&id)
+    }
+
+    /// Number of steps from `id` to the nearest seed.
+    pub fn distance(&self, id: NodeId) -> Option<u32> {
+        self.steps.get(&id).map(|s| s.distance)
+    }
+
+    /// Everything reached, nearest first.
+    pub fn order(&self) -> &[NodeId] {
+        &self.order
+    }
+
+    /// From `id` to its nearest seed, both included; empty when it was not reached.
+    pub fn chain(&self, id: NodeId) -> Vec<NodeId> {
+        let mut chain = Vec::new();
+        let mut at = id;
+        while let Some(step) = self.steps.get(&at) {
+            chain.push(at);
+            if step.toward == at {
+                break;
+            }
+            at = step.toward;
+        }
+        chain
+    }
+}

@@ -1,0 +1,215 @@
+//! The working tree.
+//!
+//! The inventory answers for what belongs to the project without asking the disk; for
+//! everything else (ignored files, `node_modules`) each directory is listed once. A
+//! [`DiskTree`] is one observation: what was listed is not listed again. Make a new
+//! one to look again.
+
+use std::path::{Path, PathBuf};
+
+use dashmap::DashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::follow::{Entries, Entry, Place, follow, follow_outside};
+use super::inventory::Inventory;
+use super::listing::Disk;
+use super::{DEFAULT_SIZE_LIMIT, read_file};
+use crate::path;
+use crate::problem::Unchecked;
+use crate::tree::{Kind, Tree};
+
+/// A project's files as they lie on the disk.
+#[derive(Debug)]
+pub struct DiskTree {
+    known: Known,
+    files: Vec<String>,
+    /// Where directories that are not in the inventory lead.
+    dirs: DashMap<String, Option<(Place, Kind)>, FxBuildHasher>,
+    limit: u64,
+}
+
+/// The inventory as a set, and the disk for what is not in it.
+#[derive(Debug)]
+struct Known {
+    entries: FxHashMap<String, Entry>,
+    disk: Disk,
+}
+
+impl DiskTree {
+    /// The tree of `inventory` below the directory `root` (absolute).
+    ///
+    /// Links of the inventory that lead to a file are listed as files; those that
+    /// lead to a directory or nowhere are not, since [`Tree::files`] lists files.
+    pub fn new(root: &Path, inventory: Inventory) -> Self {
+        let mut entries = FxHashMap::default();
+        entries.reserve(inventory.files.len() + inventory.files.len() / 4);
+        for (list, entry) in [(&inventory.files, Entry::File), (&inventory.links, Entry::Link)] {
+            for file in list {
+                entries.insert(file.clone(), entry);
+                for dir in path::ancestors(file) {
+                    if entries.insert(dir.to_owned(), Entry::Dir).is_some() {
+                        break;
+                    }
+                }
+            }
+        }
+        entries.insert(String::new(), Entry::Dir);
+        let known = Known { entries, disk: Disk::new(root) };
+        let mut tree = Self { known, files: Vec::new(), dirs: DashMap::default(), limit: DEFAULT_SIZE_LIMIT };
+        let mut files = inventory.files;
+        let links = inventory.links.into_iter();
+        files.extend(links.filter(|link| tree.kind(link) == Some(Kind::File)));
+        files.sort_unstable();
+        files.dedup();
+        tree.files = files;
+        tree
+    }
+
+    /// The same tree with another limit for the size of files, in bytes.
+    #[must_use]
+    pub fn with_size_limit(mut self, limit: u64) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Directories that were asked about and that the system refused to list; sorted.
+    /// What is in them was judged name by name, and [`Tree::list`] gave nothing.
+    pub fn unlisted(&self) -> Vec<String> {
+        self.known.disk.refused()
+    }
+
+    /// Where `path` leads and what is there.
+    fn resolve(&self, path: &str) -> Option<(Place, Kind)> {
+        match self.known.entries.get(path) {
+            Some(Entry::File) => return Some((Place::Inside(path.to_owned()), Kind::File)),
+            Some(Entry::Dir) => return Some((Place::Inside(path.to_owned()), Kind::Dir)),
+            Some(Entry::Link) | None => {}
+        }
+        let (dir, name) = (path::dirname(path), path::basename(path));
+        let leaf = |place: &Place| match place {
+            Place::Inside(real) => self.leaf(real, name),
+            Place::Outside(real) => follow_outside(&self.known, real, name),
+        };
+        if self.known.entries.get(dir) == Some(&Entry::Dir) {
+            return self.leaf(dir, name);
+        }
+        if let Some(parent) = self.dirs.get(dir) {
+            return parent.as_ref().and_then(|(place, _)| leaf(place));
+        }
+        // Nothing below an absent directory exists, and no lock is held while links
+        // are followed.
+        let parent = follow(&self.known, "", dir).filter(|(_, kind)| *kind == Kind::Dir);
+        let found = parent.as_ref().and_then(|(place, _)| leaf(place));
+        self.dirs.insert(dir.to_owned(), parent);
+        found
+    }
+
+    /// What `name` in the directory `real`, which is free of links, is. Most answers are
+    /// that it is not there, and take one look-up.
+    fn leaf(&self, real: &str, name: &str) -> Option<(Place, Kind)> {
+        match self.known.disk.entry(real, name) {
+            Some(Entry::File) => Some((Place::Inside(joined(real, name)), Kind::File)),
+            Some(Entry::Dir) => Some((Place::Inside(joined(real, name)), Kind::Dir)),
+            Some(Entry::Link) => follow(&self.known, real, name),
+            // Gone since, or below a link to a part of the inventory.
+            None if self.known.entries.contains_key(&*joined(real, name)) => follow(&self.known, real, name),
+            None => None,
+        }
+    }
+
+    fn place(&self, place: &Place) -> PathBuf {
+        match place {
+            Place::Inside(path) => self.known.disk.absolute(path),
+            Place::Outside(path) => path.clone(),
+        }
+    }
+}
+
+impl Tree for DiskTree {
+    fn root(&self) -> &Path {
+        self.known.disk.root()
+    }
+
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn kind(&self, path: &str) -> Option<Kind> {
+        match self.known.entries.get(path) {
+            Some(Entry::File) => Some(Kind::File),
+            Some(Entry::Dir) => Some(Kind::Dir),
+            Some(Entry::Link) | None => self.resolve(path).map(|(_, kind)| kind),
+        }
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, Unchecked> {
+        if self.known.entries.get(path) == Some(&Entry::File) {
+            return read_file(&self.known.disk.absolute(path), self.limit);
+        }
+        match self.resolve(path) {
+            Some((place, Kind::File)) => read_file(&self.place(&place), self.limit),
+            _ => Err(Unchecked::Unreadable),
+        }
+    }
+
+    fn list(&self, dir: &str) -> Vec<(String, Kind)> {
+        match self.resolve(dir) {
+            Some((Place::Inside(real), Kind::Dir)) => {
+                let entries = self.known.disk.entries(&real).into_iter();
+                let visible = entries.filter(|(name, _)| name != ".git");
+                let kinds = visible.filter_map(|(name, entry)| {
+                    let kind = match entry {
+                        Entry::File => Kind::File,
+                        Entry::Dir => Kind::Dir,
+                        Entry::Link => follow(&self.known, &real, &name)?.1,
+                    };
+                    Some((name, kind))
+                });
+                kinds.collect()
+            }
+            Some((Place::Outside(real), Kind::Dir)) => {
+                // Not kept: a directory outside of the project is listed rarely.
+                let outside = Disk::new(&real);
+                let kinds = outside.entries("").into_iter().filter_map(|(name, _)| {
+                    let kind = follow_outside(&self.known, &real, &name)?.1;
+                    Some((name, kind))
+                });
+                kinds.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        match self.resolve(path)?.0 {
+            Place::Inside(real) => Some(real),
+            Place::Outside(_) => None,
+        }
+    }
+}
+
+impl Entries for Known {
+    fn entry(&self, dir: &str, name: &str) -> Option<Entry> {
+        match self.entries.get(&*joined(dir, name)) {
+            Some(entry) => Some(*entry),
+            None => self.disk.entry(dir, name),
+        }
+    }
+
+    fn target(&self, path: &str) -> Option<PathBuf> {
+        self.disk.target(path)
+    }
+
+    fn absolute(&self, path: &str) -> PathBuf {
+        self.disk.absolute(path)
+    }
+
+    fn relative(&self, path: &Path) -> Option<String> {
+        self.disk.relative(path)
+    }
+}
+
+/// `dir` and `name` as one path.
+pub(crate) fn joined(dir: &str, name: &str) -> String {
+    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
+}

@@ -1,0 +1,261 @@
+//! Loads that are calls: `require`, `import()`, `require.resolve`, mocks,
+//! `import.meta.glob`, `require.context`.
+//!
+//! What such a call takes from its module is called by the call's own text in
+//! references: `import("./a")`, `require("./a").b`.
+
+use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, Presence};
+use oxc_ast::ast::{Argument, BindingPattern, CallExpression, Expression, ImportExpression};
+use oxc_span::Span;
+
+use super::acts::{option, options};
+use super::globs::{escaped, globs, specifier};
+use super::taken::{Taken, arrow_params, function_params};
+use super::value::{Value, normal};
+use super::walk::Walk;
+
+impl<'a> Walk<'_, 'a> {
+    /// Whether an initialiser is a load of a literal module, or a member of one.
+    pub(super) fn is_load_shape(&self, init: &Expression<'a>) -> bool {
+        let mut at = init.get_inner_expression();
+        if let Expression::StaticMemberExpression(it) = at {
+            at = it.object.get_inner_expression();
+        }
+        if let Expression::AwaitExpression(it) = at {
+            at = it.argument.get_inner_expression();
+        }
+        match at {
+            Expression::CallExpression(it) => {
+                matches!(&it.callee, Expression::Identifier(c) if self.is_global(c, "require"))
+                    && matches!(it.arguments.as_slice(), [Argument::StringLiteral(_)])
+            }
+            Expression::ImportExpression(it) => matches!(it.source, Expression::StringLiteral(_)),
+            _ => false,
+        }
+    }
+
+    /// `import(x)`.
+    pub(super) fn on_import_expression(&mut self, it: &'a ImportExpression<'a>) {
+        self.load(ImportKind::Dynamic, "import", &it.source, it.span, LoadMode::Esm);
+        if let Some(op) = match &it.source {
+            Expression::StringLiteral(source) => self.module(&source.value),
+            _ => None,
+        } {
+            self.on_root(op, 0);
+        }
+    }
+
+    /// A call is being visited.
+    pub(super) fn on_call(&mut self, it: &'a CallExpression<'a>) {
+        if self.declarations {
+            return;
+        }
+        match &it.callee {
+            Expression::Identifier(_) | Expression::CallExpression(_) => {
+                if self.is_require(&it.callee) {
+                    return self.on_require(it);
+                }
+                self.on_named_call(it);
+            }
+            Expression::StaticMemberExpression(callee) => {
+                let name = callee.property.name.as_str();
+                match (name, &callee.object) {
+                    ("require", _) if self.is_require(&it.callee) => return self.on_require(it),
+                    ("resolve", Expression::ImportMeta(_)) => self.resolve(it, LoadMode::Esm),
+                    ("resolve", object) if self.is_require(object) => self.resolve(it, LoadMode::Cjs),
+                    ("glob" | "globEager", Expression::ImportMeta(_)) => self.meta_glob(it),
+                    ("context", object) if self.is_require(object) => self.context(it),
+                    ("toMatchFileSnapshot", _) => self.file_snapshot(it),
+                    ("forEach" | "map" | "flatMap" | "filter" | "some" | "every" | "find", list) => {
+                        self.bind_callback(it, list);
+                    }
+                    ("getBuiltinModule", _) => {
+                        if let Some(op) = self.call_root(it) {
+                            self.on_root(op, 0);
+                        }
+                    }
+                    (name, object) => self.on_mock(it, name, object),
+                }
+            }
+            _ => {}
+        }
+        self.on_path(it.span, None);
+    }
+
+    /// `["a", "b"].forEach((name) => require(`./${name}`))`.
+    fn bind_callback(&mut self, it: &'a CallExpression<'a>, list: &'a Expression<'a>) {
+        let Some(callback) = it.arguments.first().and_then(Argument::as_expression) else { return };
+        let parameter = match callback {
+            Expression::ArrowFunctionExpression(it) => arrow_params(it),
+            Expression::FunctionExpression(it) => function_params(it),
+            _ => return,
+        };
+        if let Some(id) = parameter.and_then(BindingPattern::get_binding_identifier)
+            && let Some(symbol) = id.symbol_id.get()
+            && self.elements(list, 4).is_some()
+            && !self.scoping.symbol_is_mutated(symbol)
+        {
+            self.known[symbol.index()].binding = super::walk::Binding::Each { list };
+        }
+    }
+
+    /// `expect(x).toMatchFileSnapshot("./a.txt")`, relative to the test file.
+    fn file_snapshot(&mut self, it: &'a CallExpression<'a>) {
+        let Some(path) = it.arguments.first().and_then(Argument::as_expression) else { return };
+        let anchored = match self.value(path) {
+            Value::Text(pieces) => Value::Path(PathBase::Module, pieces),
+            other => other,
+        };
+        self.handed_on("toMatchFileSnapshot", &anchored, it.span);
+    }
+
+    fn call_root(&self, it: &'a CallExpression<'a>) -> Option<super::operations::Op<'a>> {
+        let Some(Argument::StringLiteral(text)) = it.arguments.first() else { return None };
+        self.module(&text.value)
+    }
+
+    fn on_require(&mut self, it: &'a CallExpression<'a>) {
+        match it.arguments.first() {
+            // AMD: `require(["./a"], (a) => …)`.
+            Some(Argument::ArrayExpression(list)) => {
+                for element in &list.elements {
+                    if let Some(source) = element.as_expression() {
+                        self.load_whole(ImportKind::Require, "require", source, it.span, LoadMode::Cjs);
+                    }
+                }
+            }
+            Some(argument) => match argument.as_expression() {
+                Some(source) => self.load(ImportKind::Require, "require", source, it.span, LoadMode::Cjs),
+                None => self.unbounded("require", ImportKind::Computed, it.span),
+            },
+            None => {}
+        }
+        if let Some(op) = self.call_root(it) {
+            self.on_root(op, 0);
+        }
+    }
+
+    fn resolve(&mut self, it: &'a CallExpression<'a>, mode: LoadMode) {
+        if let Some(source) = it.arguments.first().and_then(Argument::as_expression) {
+            self.load_whole(ImportKind::Resolve, "resolve", source, it.span, mode);
+        }
+    }
+
+    /// `import.meta.glob(patterns, options)`.
+    fn meta_glob(&mut self, it: &'a CallExpression<'a>) {
+        let Some(patterns) = it.arguments.first().and_then(Argument::as_expression) else { return };
+        let base = options(&it.arguments, 1).and_then(|o| option(o, "base")).and_then(|e| self.literal(e));
+        let list = self.elements(patterns, 4).unwrap_or_else(|| vec![patterns]);
+        for pattern in list {
+            match self.literal(pattern) {
+                Some(pattern) => {
+                    let pattern = match (&base, pattern.starts_with('.')) {
+                        (Some(base), true) => format!("./{}", normal(&format!("{base}/{pattern}"))),
+                        _ => pattern,
+                    };
+                    self.add_load(&pattern, ImportKind::Glob, "glob", it.span, LoadMode::Esm);
+                }
+                None => self.unbounded("glob", ImportKind::Computed, it.span),
+            }
+        }
+    }
+
+    /// `require.context(directory, recursive, pattern)`: the pattern only narrows.
+    fn context(&mut self, it: &'a CallExpression<'a>) {
+        let directory = it.arguments.first().and_then(Argument::as_expression).and_then(|e| self.literal(e));
+        let flat = matches!(it.arguments.get(1), Some(Argument::BooleanLiteral(deep)) if !deep.value);
+        match directory {
+            Some(directory) => {
+                let glob = if flat { "*" } else { "**" };
+                let specifier = format!("{}/{glob}", escaped(directory.trim_end_matches('/')));
+                self.add_load(&specifier, ImportKind::Glob, "glob", it.span, LoadMode::Cjs);
+            }
+            None => self.unbounded("glob", ImportKind::Computed, it.span),
+        }
+    }
+
+    /// A load whose result may be used in part.
+    pub(super) fn load(
+        &mut self,
+        kind: ImportKind,
+        verb: &str,
+        source: &'a Expression<'a>,
+        span: Span,
+        mode: LoadMode,
+    ) {
+        let values = self.values(source);
+        let (taken, caught) = if values.len() == 1 { self.taken() } else { (Taken::Whole, false) };
+        let optional = caught || self.tries.last().is_some_and(|depth| *depth > 0);
+        for value in values {
+            let first = self.imports.len();
+            match specifier(&value) {
+                Some(specifier) => self.take(&specifier, kind, verb, &taken, span, mode),
+                None => self.computed(&value, verb, span, mode),
+            }
+            if optional {
+                for import in &mut self.imports[first..] {
+                    import.presence = Presence::Optional;
+                }
+            }
+        }
+    }
+
+    /// A load whose target is an input as a whole.
+    pub(super) fn load_whole(
+        &mut self,
+        kind: ImportKind,
+        verb: &str,
+        source: &'a Expression<'a>,
+        span: Span,
+        mode: LoadMode,
+    ) {
+        let optional = self.tries.last().is_some_and(|depth| *depth > 0) && kind != ImportKind::Mock;
+        for value in self.values(source) {
+            let first = self.imports.len();
+            match specifier(&value) {
+                Some(specifier) => {
+                    self.add_load(&specifier, kind, verb, span, mode);
+                }
+                None => self.computed(&value, verb, span, mode),
+            }
+            if optional {
+                for import in &mut self.imports[first..] {
+                    import.presence = Presence::Optional;
+                }
+            }
+        }
+    }
+
+    pub(super) fn add_load(
+        &mut self,
+        specifier: &str,
+        kind: ImportKind,
+        verb: &str,
+        span: Span,
+        mode: LoadMode,
+    ) {
+        let local = format!("{verb}({specifier:?})");
+        let import = self.add_import(specifier, kind, Names::Namespace(local.clone()), span);
+        self.imports[import].mode = mode;
+        self.units.refer_text(local);
+    }
+
+    fn computed(&mut self, value: &Value, verb: &str, span: Span, mode: LoadMode) {
+        let globs = globs(value);
+        if globs.is_empty() {
+            if !matches!(value, Value::Module) {
+                self.unbounded(verb, ImportKind::Computed, span);
+            }
+            return;
+        }
+        for glob in globs {
+            self.add_load(&glob, ImportKind::Computed, verb, span, mode);
+        }
+    }
+
+    /// A load that may reach anything.
+    fn unbounded(&mut self, verb: &str, kind: ImportKind, span: Span) {
+        self.add_load("", kind, verb, span, LoadMode::Esm);
+        self.opaque(verb, Opaque::ComputedLoad, span);
+    }
+}

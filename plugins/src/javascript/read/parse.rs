@@ -1,0 +1,124 @@
+//! From a text to a syntax tree: which dialects a file name allows, in which order
+//! they are tried, and what remains wrong when none fits.
+//!
+//! A file that one dialect rejects and another accepts is not damaged: `.js` alone
+//! does not say whether it holds a module, a script, a CommonJS body with `return`
+//! at the top, JSX, or type annotations.
+
+use oxc_allocator::Allocator;
+use oxc_parser::config::TokensParserConfig;
+use oxc_parser::{ParseOptions, Parser, ParserReturn};
+use oxc_span::SourceType;
+
+/// A syntax error as the parser words it.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    /// What it said.
+    pub(super) cause: String,
+    /// Where, in bytes of the text.
+    pub(super) start: u32,
+    /// End of the place.
+    pub(super) end: u32,
+}
+
+/// A parsed text.
+pub(super) struct Parsed<'a> {
+    /// The parser's answer for the dialect that fits best.
+    pub(super) answer: ParserReturn<'a>,
+    /// Its errors; empty when the dialect fits.
+    pub(super) faults: Vec<Fault>,
+}
+
+/// Parses `text` in the dialects that `extension` allows (`ts`, `jsx`, …).
+/// `declarations` says that it is a declaration file.
+pub(super) fn parse<'a>(
+    allocator: &'a Allocator,
+    text: &'a str,
+    extension: &str,
+    declarations: bool,
+) -> Parsed<'a> {
+    let mut best: Option<Parsed<'a>> = None;
+    for (dialect, loose) in dialects(extension, declarations) {
+        let options =
+            ParseOptions { preserve_parens: false, allow_return_outside_function: loose, ..<_>::default() };
+        let answer = Parser::new(allocator, text, dialect)
+            .with_options(options)
+            .with_config(TokensParserConfig)
+            .parse();
+        if !answer.panicked && answer.diagnostics.is_empty() {
+            return Parsed { answer, faults: Vec::new() };
+        }
+        let parsed = Parsed { faults: faults(&answer, text), answer };
+        let better = match &best {
+            None => true,
+            Some(old) => {
+                (parsed.answer.panicked, parsed.faults.len()) < (old.answer.panicked, old.faults.len())
+            }
+        };
+        if better {
+            best = Some(parsed);
+        }
+    }
+    best.expect("every extension allows at least one dialect")
+}
+
+fn dialects(extension: &str, declarations: bool) -> impl Iterator<Item = (SourceType, bool)> {
+    let unknown = SourceType::unambiguous();
+    let list: Vec<(SourceType, bool)> = match extension {
+        _ if declarations => vec![(SourceType::d_ts(), false)],
+        "ts" => {
+            let base = unknown.with_typescript(true);
+            vec![(base, false), (base.with_module(true), false), (base.with_script(true), true)]
+        }
+        "mts" => vec![(SourceType::ts(), false)],
+        "cts" => {
+            let base = SourceType::ts();
+            vec![(base.with_commonjs(true), true), (base.with_module(true), false)]
+        }
+        "tsx" => {
+            let base = unknown.with_typescript(true).with_jsx(true);
+            vec![(base, false), (base.with_module(true), false), (base.with_script(true), true)]
+        }
+        "mjs" => vec![(SourceType::mjs(), false), (SourceType::jsx(), false), (SourceType::tsx(), false)],
+        _ => {
+            let base = unknown.with_jsx(true);
+            let mut list = vec![
+                (base, false),
+                (base.with_module(true), false),
+                (base.with_commonjs(true), true),
+                (base.with_script(true), true),
+                (unknown.with_typescript(true).with_jsx(true), true),
+            ];
+            if extension == "cjs" {
+                list.swap(0, 2);
+            }
+            list
+        }
+    };
+    list.into_iter()
+}
+
+fn faults(answer: &ParserReturn<'_>, text: &str) -> Vec<Fault> {
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let mut faults: Vec<Fault> = answer
+        .diagnostics
+        .iter()
+        .map(|diagnostic| {
+            let place = diagnostic.labels.first();
+            let start = place.map_or(0, |label| label.offset()).min(end);
+            let length = place.map_or(0, |label| label.len());
+            Fault { cause: diagnostic.message.to_string(), start, end: start.saturating_add(length).min(end) }
+        })
+        .collect();
+    if faults.is_empty() {
+        faults.push(Fault { cause: "the parser gave up".to_owned(), start: 0, end });
+    }
+    faults
+}
+
+/// Room for the scope analysis of `text`, guessed from its size. Too little only costs
+/// time; counting would cost a walk.
+pub(super) fn stats(text: &str) -> oxc_semantic::Stats {
+    let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    oxc_semantic::Stats::new(bytes / 8 + 16, bytes / 64 + 16, bytes / 48 + 16, bytes / 16 + 16)
+}

@@ -1,0 +1,403 @@
+//! The one walk over the syntax tree. It keeps the stack of ancestors and hands each
+//! node that may be a fact to the module that knows about it; it decides nothing
+//! itself.
+
+use owed_engine::facts::{self, Effect, Export, Import, Test};
+use oxc_ast::AstKind;
+use oxc_ast::ast::{
+    AssignmentExpression, AssignmentTarget, BindingPattern, Expression, IdentifierReference, PropertyKey,
+    VariableDeclarator,
+};
+use oxc_ast_visit::Visit;
+use oxc_semantic::{Scoping, SymbolId};
+use oxc_span::{GetSpan, Span};
+use oxc_syntax::operator::AssignmentOperator;
+use rustc_hash::FxHashSet;
+
+use super::cases::Suite;
+use super::digest::Erasures;
+use super::lines::Lines;
+use super::spaces::Space;
+use super::table::{self, Table};
+use super::units::Units;
+
+/// What a symbol stands for, as far as it can be told from its declaration.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Binding<'a> {
+    /// Nothing that is followed: a parameter, a function, a reassigned variable.
+    #[default]
+    None,
+    /// An imported name (`None`: the namespace) of the import at this index.
+    Import {
+        /// Index into [`Walk::imports`].
+        import: usize,
+        /// The imported name.
+        name: Option<&'a str>,
+    },
+    /// A variable that always holds its initialiser, or a property of it.
+    Init {
+        /// The initialiser.
+        init: &'a Expression<'a>,
+        /// The keys a destructuring pattern follows into it.
+        keys: Vec<&'a str>,
+    },
+    /// The variable of `for (const x of list)`.
+    Each {
+        /// The list.
+        list: &'a Expression<'a>,
+    },
+}
+
+/// What is known about one symbol.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known<'a> {
+    /// What it stands for.
+    pub(super) binding: Binding<'a>,
+    /// Its entry in [`Walk::spaces`], plus one; 0 when it holds no module.
+    pub(super) space: u32,
+    /// Whether it is known to stand for no operation of the table.
+    pub(super) inert: bool,
+    /// Declared without a value.
+    blank: bool,
+    /// What was assigned to it, and how many of its writes agree so far.
+    assigned: Option<&'a Expression<'a>>,
+    writes: usize,
+}
+
+/// The state of the walk over one file.
+pub(super) struct Walk<'s, 'a> {
+    /// The text that was parsed.
+    pub(super) source: &'a str,
+    /// The file's base name.
+    pub(super) file: &'a str,
+    /// Scopes, symbols and references.
+    pub(super) scoping: &'s Scoping,
+    /// Its lines.
+    pub(super) lines: &'s Lines,
+    /// The effect table.
+    pub(super) table: &'static Table,
+    /// A declaration file: nothing in it runs.
+    pub(super) declarations: bool,
+    /// A template (`.vue`) uses the bindings too: modules are taken whole.
+    pub(super) whole: bool,
+    /// The ancestors of the node being visited, itself last.
+    pub(super) stack: Vec<AstKind<'a>>,
+    /// By symbol.
+    pub(super) known: Vec<Known<'a>>,
+    /// Symbols that other files can reach.
+    pub(super) exported: FxHashSet<SymbolId>,
+    /// The top-level bindings under construction.
+    pub(super) units: Units<'a>,
+    /// Modules held by a variable.
+    pub(super) spaces: Vec<Space<'a>>,
+    /// Spans of types, for the digests.
+    pub(super) erasures: Erasures,
+    /// Depth of classes whose types a decorator may emit.
+    pub(super) decorated: u32,
+    /// Whether references from types count in the unit being walked.
+    pub(super) keep_types: bool,
+    /// Enclosing `try` blocks with a handler, of the function being walked.
+    pub(super) tries: Vec<u32>,
+    /// Enclosing functions and classes that have a `this` of their own.
+    pub(super) receivers: u32,
+    /// A loop variable and the element it holds, while all of them are tried.
+    pub(super) chosen: Option<(SymbolId, &'a Expression<'a>)>,
+    /// The first JSX element.
+    pub(super) jsx: Option<Span>,
+    /// Enclosing suites.
+    pub(super) suites: Vec<Suite>,
+    /// Facts.
+    pub(super) imports: Vec<Import>,
+    /// Facts.
+    pub(super) exports: Vec<Export>,
+    /// Facts, with the unit they were seen in.
+    pub(super) effects: Vec<(u32, Effect)>,
+    /// Facts.
+    pub(super) tests: Vec<Test>,
+}
+
+impl<'s, 'a> Walk<'s, 'a> {
+    /// A walk that has seen nothing.
+    pub(super) fn new(source: &'a str, file: &'a str, scoping: &'s Scoping, lines: &'s Lines) -> Self {
+        Self {
+            source,
+            file,
+            scoping,
+            lines,
+            table: table::table(),
+            declarations: false,
+            whole: false,
+            stack: Vec::with_capacity(64),
+            known: vec![Known::default(); scoping.symbols_len()],
+            exported: FxHashSet::default(),
+            units: Units::new(scoping.symbols_len()),
+            spaces: Vec::new(),
+            erasures: Erasures::default(),
+            decorated: 0,
+            keep_types: false,
+            tries: vec![0],
+            receivers: 0,
+            chosen: None,
+            jsx: None,
+            suites: Vec::new(),
+            imports: Vec::new(),
+            exports: Vec::new(),
+            effects: Vec::new(),
+            tests: Vec::new(),
+        }
+    }
+
+    /// A span and its line, as facts want them.
+    pub(super) fn place(&self, span: Span) -> (u32, facts::Span) {
+        (self.lines.line(span.start), facts::Span { start: span.start, end: span.end })
+    }
+
+    /// The symbol an identifier refers to.
+    pub(super) fn symbol(&self, it: &IdentifierReference<'a>) -> Option<SymbolId> {
+        self.scoping.get_reference(it.reference_id.get()?).symbol_id()
+    }
+
+    /// Whether an identifier is the global of that name.
+    pub(super) fn is_global(&self, it: &IdentifierReference<'a>, name: &str) -> bool {
+        it.name == name && it.reference_id.get().is_some() && self.symbol(it).is_none()
+    }
+
+    /// The node `up` levels above the one being visited (0: itself).
+    pub(super) fn ancestor(&self, up: usize) -> Option<AstKind<'a>> {
+        self.stack.len().checked_sub(up + 1).map(|at| self.stack[at])
+    }
+
+    /// Notes what the variables of a declarator stand for.
+    pub(super) fn bind(&mut self, it: &'a VariableDeclarator<'a>, constant: bool) {
+        let Some(init) = &it.init else {
+            if let Some(id) = it.id.get_binding_identifier()
+                && let Some(symbol) = id.symbol_id.get()
+            {
+                self.known[symbol.index()].blank = true;
+            }
+            return;
+        };
+        if worth_following(init) {
+            self.bind_pattern(&it.id, init, &mut Vec::new(), constant);
+        }
+    }
+
+    fn bind_pattern(
+        &mut self,
+        pattern: &'a BindingPattern<'a>,
+        init: &'a Expression<'a>,
+        keys: &mut Vec<&'a str>,
+        constant: bool,
+    ) {
+        match pattern {
+            BindingPattern::BindingIdentifier(it) => {
+                let Some(symbol) = it.symbol_id.get() else { return };
+                if constant || !self.scoping.symbol_is_mutated(symbol) {
+                    let known = &mut self.known[symbol.index()];
+                    known.binding = Binding::Init { init, keys: keys.clone() };
+                    // A use came before the declaration and was not followed.
+                    if std::mem::take(&mut known.inert) {
+                        self.escape_alias(symbol, init.span());
+                    }
+                }
+            }
+            BindingPattern::ObjectPattern(it) => {
+                for property in &it.properties {
+                    let Some(key) = static_key(&property.key) else { continue };
+                    keys.push(key);
+                    self.bind_pattern(&property.value, init, keys, constant);
+                    keys.pop();
+                }
+            }
+            BindingPattern::AssignmentPattern(it) => self.bind_pattern(&it.left, init, keys, constant),
+            BindingPattern::ArrayPattern(_) => {}
+        }
+    }
+
+    /// `let dir; beforeEach(() => { dir = mkdtempSync(…) })`: once all writes of a
+    /// variable that starts empty were seen to agree, it stands for what they assign.
+    fn on_assignment(&mut self, it: &'a AssignmentExpression<'a>) {
+        let AssignmentTarget::AssignmentTargetIdentifier(target) = &it.left else { return };
+        let Some(symbol) = self.symbol(target) else { return };
+        if it.operator != AssignmentOperator::Assign || !self.known[symbol.index()].blank {
+            return;
+        }
+        let known = &self.known[symbol.index()];
+        let (agrees, assigned) = match known.assigned {
+            _ if it.right.is_null_or_undefined() => (true, known.assigned),
+            None => (worth_following(&it.right), Some(&it.right)),
+            Some(first) => (self.value(first).agrees(&self.value(&it.right)), Some(first)),
+        };
+        let known = &mut self.known[symbol.index()];
+        known.assigned = assigned;
+        known.writes += usize::from(agrees);
+        let writes = known.writes;
+        let all = self.scoping.get_resolved_references(symbol).filter(|r| r.is_write()).count();
+        if let Some(init) = assigned
+            && writes == all
+        {
+            let known = &mut self.known[symbol.index()];
+            known.binding = Binding::Init { init, keys: Vec::new() };
+            if std::mem::take(&mut known.inert) {
+                self.escape_alias(symbol, init.span());
+            }
+        }
+    }
+
+    fn bind_each(&mut self, left: &'a oxc_ast::ast::ForStatementLeft<'a>, list: &'a Expression<'a>) {
+        let oxc_ast::ast::ForStatementLeft::VariableDeclaration(declaration) = left else { return };
+        let Some(BindingPattern::BindingIdentifier(it)) = declaration.declarations.first().map(|d| &d.id)
+        else {
+            return;
+        };
+        let Some(symbol) = it.symbol_id.get() else { return };
+        if !self.scoping.get_resolved_references(symbol).any(|r| r.is_write()) || declaration.kind.is_const()
+        {
+            self.known[symbol.index()].binding = Binding::Each { list };
+        }
+    }
+
+    fn on_identifier(&mut self, it: &'a IdentifierReference<'a>) {
+        let Some(id) = it.reference_id.get() else { return };
+        let reference = self.scoping.get_reference(id);
+        let value = reference.flags().is_value();
+        let Some(symbol) = reference.symbol_id() else {
+            if value {
+                self.on_global(it);
+            }
+            return;
+        };
+        if !value && !self.keep_types {
+            return;
+        }
+        let known = &self.known[symbol.index()];
+        if known.space != 0 && !self.whole {
+            let space = known.space as usize - 1;
+            self.on_space(space);
+        } else if self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id() {
+            self.units.refer(symbol);
+        }
+        if value && !self.known[symbol.index()].inert {
+            self.on_alias(it, symbol);
+        }
+    }
+}
+
+/// Whether an initialiser may stand for a module, an operation or a path.
+fn worth_following(init: &Expression<'_>) -> bool {
+    !matches!(
+        init,
+        Expression::ArrowFunctionExpression(_)
+            | Expression::FunctionExpression(_)
+            | Expression::ClassExpression(_)
+            | Expression::ObjectExpression(_)
+            | Expression::NumericLiteral(_)
+            | Expression::BooleanLiteral(_)
+            | Expression::NullLiteral(_)
+            | Expression::RegExpLiteral(_)
+            | Expression::BigIntLiteral(_)
+            | Expression::JSXElement(_)
+            | Expression::JSXFragment(_)
+            | Expression::UnaryExpression(_)
+            | Expression::UpdateExpression(_)
+            | Expression::ThisExpression(_)
+    )
+}
+
+/// The text of a property key that is not computed at run time.
+pub(super) fn static_key<'a>(key: &'a PropertyKey<'a>) -> Option<&'a str> {
+    match key {
+        PropertyKey::StaticIdentifier(it) => Some(it.name.as_str()),
+        PropertyKey::StringLiteral(it) => Some(it.value.as_str()),
+        _ => None,
+    }
+}
+
+impl<'a> Visit<'a> for Walk<'_, 'a> {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        self.stack.push(kind);
+        match kind {
+            AstKind::IdentifierReference(it) => self.on_identifier(it),
+            AstKind::StaticMemberExpression(it) => self.on_member(it),
+            AstKind::ComputedMemberExpression(it) => self.on_computed(it),
+            AstKind::CallExpression(it) => {
+                self.on_call(it);
+                self.enter_case(it);
+            }
+            AstKind::NewExpression(it) => self.on_new(it),
+            AstKind::ImportExpression(it) => self.on_import_expression(it),
+            AstKind::ImportMeta(_) => self.on_import_meta(),
+            AstKind::TSImportType(it) => self.on_import_type(it),
+            // Top-level statements are read before the walk; these are inside
+            // `declare module "x" { … }`.
+            AstKind::ImportDeclaration(it) => self.ambient_import(&it.source, it.span),
+            AstKind::ExportAllDeclaration(it) => self.ambient_import(&it.source, it.span),
+            AstKind::ExportFromDeclaration(it) => self.ambient_import(&it.source, it.span),
+            AstKind::ThisExpression(_) => self.on_this(),
+            AstKind::VariableDeclaration(it) => {
+                for declarator in &it.declarations {
+                    self.bind(declarator, it.kind.is_const());
+                }
+            }
+            AstKind::ForOfStatement(it) => self.bind_each(&it.left, &it.right),
+            AstKind::AssignmentExpression(it) => self.on_assignment(it),
+            AstKind::JSXElement(_) | AstKind::JSXFragment(_) => {
+                self.jsx.get_or_insert(kind.span());
+            }
+            AstKind::Function(_) => {
+                self.receivers += 1;
+                self.tries.push(0);
+            }
+            AstKind::ArrowFunctionExpression(_) => self.tries.push(0),
+            AstKind::BlockStatement(it) => {
+                if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)
+                    && parent.handler.is_some()
+                    && parent.block.span == it.span
+                {
+                    *self.tries.last_mut().expect("never empty") += 1;
+                }
+            }
+            AstKind::WithStatement(it) => self.on_with(it),
+            AstKind::Class(it) => self.enter_class(it),
+            AstKind::TSTypeAnnotation(_)
+            | AstKind::TSTypeParameterDeclaration(_)
+            | AstKind::TSTypeParameterInstantiation(_)
+            | AstKind::TSIndexSignature(_)
+            | AstKind::TSThisParameter(_) => self.erase(kind.span()),
+            AstKind::TSAsExpression(it) => self.erase_after_keyword(it.type_annotation.span(), it.span),
+            AstKind::TSSatisfiesExpression(it) => {
+                self.erase_after_keyword(it.type_annotation.span(), it.span);
+            }
+            AstKind::TSNonNullExpression(it) => self.erase(Span::new(it.span.end - 1, it.span.end)),
+            AstKind::MethodDefinition(it) if it.r#type.is_abstract() || it.value.body.is_none() => {
+                self.erase(it.span);
+            }
+            AstKind::PropertyDefinition(it) if it.declare || it.r#type.is_abstract() => self.erase(it.span),
+            _ => {}
+        }
+    }
+
+    fn leave_node(&mut self, kind: AstKind<'a>) {
+        match kind {
+            AstKind::CallExpression(it) => self.leave_case(it),
+            AstKind::Function(_) => {
+                self.receivers -= 1;
+                self.tries.pop();
+            }
+            AstKind::ArrowFunctionExpression(_) => {
+                self.tries.pop();
+            }
+            AstKind::BlockStatement(it) => {
+                if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)
+                    && parent.handler.is_some()
+                    && parent.block.span == it.span
+                {
+                    *self.tries.last_mut().expect("never empty") -= 1;
+                }
+            }
+            AstKind::Class(it) => self.leave_class(it),
+            _ => {}
+        }
+        self.stack.pop();
+    }
+}

@@ -1,0 +1,210 @@
+//! Declarations and exports: the units of a file with what they refer to and a digest of
+//! their tokens.
+//!
+//! A digest covers the tokens, without comments, layout, and docstrings that nothing is
+//! seen to read, and what the imported names among the references stand for: changing
+//! `from a import x` to `from b import x` changes every declaration that uses `x`.
+
+use std::collections::BTreeMap;
+
+use owed_engine::facts::{Declaration, DeclarationKind, Export};
+use ruff_python_ast::token::Token;
+use ruff_text_size::{Ranged, TextRange};
+
+use super::digest::{Digest, Digests, shortened};
+use super::loads;
+use super::purity::Purity;
+use super::scope::{Bound, MODULE, Symbol};
+use super::text::Lines;
+use super::units::{self, MAIN_UNIT, MODULE_UNIT, UnitId};
+use super::walk::Walk;
+
+/// Every name bound at module level: declarations and imports alike can be imported.
+pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
+    let mut names: Vec<&str> = walk.names.module_symbols().into_iter().map(|s| walk.names.name(s)).collect();
+    names.extend(listed);
+    // The parser gives missing names after an error as empty ones.
+    names.retain(|n| !n.is_empty());
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|n| Export { name: n.to_owned(), local: n.to_owned() }).collect()
+}
+
+/// The declarations of a file, by name.
+pub(super) fn declarations(
+    walk: &Walk<'_>,
+    purity: &Purity<'_, '_>,
+    whole: &[UnitId],
+    text: &str,
+    tokens: &[Token],
+    lines: &Lines<'_>,
+) -> Vec<Declaration> {
+    let references = references(walk, whole);
+    let digests = Digests::of(walk, &references, text, tokens);
+    let mut declared: BTreeMap<&str, Declaration> = BTreeMap::new();
+    let mut parts: Vec<(&str, Digest)> = Vec::new();
+    for (at, unit) in walk.units.iter().enumerate().skip(2) {
+        let Some(stmt) = unit.stmt else { continue };
+        let range = stmt.range();
+        let effects_at_import = purity.has_effects(stmt);
+        for &symbol in &unit.names {
+            let name = walk.names.name(symbol);
+            parts.push((name, digests.units[at]));
+            let declaration = declared.entry(name).or_insert_with(|| Declaration {
+                name: name.to_owned(),
+                kind: unit.kind,
+                digest: digests.units[at],
+                references: Vec::new(),
+                effects_at_import: false,
+                line: lines.line(range.start().to_u32()),
+                span: loads::span(range),
+            });
+            declaration.effects_at_import |= effects_at_import;
+            let referred =
+                references[at].iter().filter(|s| **s != symbol).map(|s| walk.names.name(*s).to_owned());
+            declaration.references.extend(referred);
+        }
+    }
+    combine(&mut declared, parts);
+    let first = walk.ranges.iter().find(|(_, unit)| *unit == MODULE_UNIT).map(|(range, _)| *range);
+    let module = |name: &'static str, kind, digest, unit: UnitId, range: TextRange| Declaration {
+        name: name.to_owned(),
+        kind,
+        digest,
+        references: references[unit.0 as usize].iter().map(|s| walk.names.name(*s).to_owned()).collect(),
+        effects_at_import: unit == MODULE_UNIT,
+        line: lines.line(range.start().to_u32()),
+        span: loads::span(range),
+    };
+    // Names that statements with effects bind: loop variables, `with … as`, `global`.
+    for symbol in walk.names.module_symbols() {
+        let name = walk.names.name(symbol);
+        let imported = walk.names.bindings(MODULE, symbol).any(|b| matches!(b.bound, Bound::Import(_)));
+        if !imported && !declared.contains_key(name) {
+            let range = first.unwrap_or_default();
+            let digest = digests.module.unwrap_or_default();
+            let mut declaration = module(units::MODULE, DeclarationKind::Value, digest, MODULE_UNIT, range);
+            declaration.name = name.to_owned();
+            declaration.effects_at_import = false;
+            declaration.references =
+                if digests.module.is_some() { vec![units::MODULE.to_owned()] } else { Vec::new() };
+            declared.insert(name, declaration);
+        }
+    }
+    for &(symbol, UnitId(writer)) in &walk.writers {
+        let writers = &walk.units[writer as usize].names;
+        if let Some(declaration) = declared.get_mut(walk.names.name(symbol)) {
+            declaration.references.extend(writers.iter().map(|s| walk.names.name(*s).to_owned()));
+        }
+    }
+    if let Some(digest) = digests.module {
+        let range = first.unwrap_or_default();
+        declared.insert(
+            units::MODULE,
+            module(units::MODULE, DeclarationKind::Module, digest, MODULE_UNIT, range),
+        );
+    }
+    let main = walk.ranges.iter().find(|(_, unit)| *unit == MAIN_UNIT);
+    if let (Some(digest), Some((range, _))) = (digests.main, main) {
+        declared
+            .insert(units::MAIN, module(units::MAIN, DeclarationKind::Function, digest, MAIN_UNIT, *range));
+    }
+    declared
+        .into_values()
+        .filter(|declaration| !declaration.name.is_empty())
+        .map(|mut declaration| {
+            declaration.references.sort_unstable();
+            declaration.references.dedup();
+            declaration.references.retain(|r| *r != declaration.name);
+            declaration
+        })
+        .collect()
+}
+
+/// A name declared more than once has the digest of all its declarations.
+fn combine(declared: &mut BTreeMap<&str, Declaration>, mut parts: Vec<(&str, Digest)>) {
+    parts.sort_by(|a, b| a.0.cmp(b.0));
+    for same in parts.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+        let mut hasher = blake3::Hasher::new();
+        for (_, digest) in same {
+            hasher.update(digest);
+        }
+        if let Some(declaration) = declared.get_mut(same[0].0) {
+            declaration.digest = shortened(hasher.finalize());
+        }
+    }
+}
+
+/// For each unit, the module-level names it reads, sorted by symbol; all of them for the
+/// units in `whole`.
+fn references(walk: &Walk<'_>, whole: &[UnitId]) -> Vec<Vec<Symbol>> {
+    let mut references = vec![Vec::new(); walk.units.len()];
+    for read in &walk.uses {
+        let seen = match walk.names.resolve(read.scope, read.symbol) {
+            Some(scope) => scope == MODULE,
+            // A star import may bring it.
+            None => walk.star && !is_builtin(walk.names.name(read.symbol)),
+        };
+        if seen {
+            references[read.unit.0 as usize].push(read.symbol);
+        }
+    }
+    for unit in whole {
+        references[unit.0 as usize].extend(walk.names.module_symbols());
+    }
+    for list in &mut references {
+        list.sort_unstable();
+        list.dedup();
+    }
+    references
+}
+fn is_builtin(name: &str) -> bool {
+    BUILTINS.split_whitespace().any(|builtin| builtin == name)
+}
+
+/// Names of the builtins module that are often read.
+const BUILTINS: &str = "
+ArithmeticError AssertionError AttributeError BaseException Ellipsis Exception False ImportError
+IndexError KeyError KeyboardInterrupt ModuleNotFoundError NameError None NotImplemented
+NotImplementedError OSError RuntimeError StopIteration SystemExit True TypeError UnicodeDecodeError
+ValueError ZeroDivisionError __file__ __import__ __name__ abs all any bool bytearray bytes callable chr
+classmethod complex delattr dict dir divmod enumerate eval exec filter float format frozenset getattr
+globals hasattr hash id int isinstance issubclass iter len list locals map max min next object open ord
+print property range repr reversed set setattr sorted str super zip
+";
+
+/// The names a literal `__all__` lists.
+pub(super) fn listed(body: &[ruff_python_ast::Stmt]) -> Vec<&str> {
+    use ruff_python_ast::{Expr, Stmt};
+    let mut names = Vec::new();
+    for stmt in body {
+        let value = match stmt {
+            Stmt::Assign(s) if s.targets.iter().any(is_all) => &s.value,
+            Stmt::AnnAssign(s) if is_all(&s.target) => match &s.value {
+                Some(value) => value,
+                None => continue,
+            },
+            Stmt::AugAssign(s) if is_all(&s.target) => &s.value,
+            _ => continue,
+        };
+        let mut pending = vec![&**value];
+        while let Some(part) = pending.pop() {
+            match part {
+                Expr::BinOp(op) => pending.extend([&*op.left, &*op.right]),
+                Expr::List(ruff_python_ast::ExprList { elts, .. })
+                | Expr::Tuple(ruff_python_ast::ExprTuple { elts, .. }) => {
+                    names.extend(elts.iter().filter_map(|e| match e {
+                        Expr::StringLiteral(s) => Some(s.value.to_str()),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+fn is_all(target: &ruff_python_ast::Expr) -> bool {
+    matches!(target, ruff_python_ast::Expr::Name(n) if n.id.as_str() == "__all__")
+}

@@ -1,0 +1,226 @@
+//! Code that runs other code: scripts by path, constant and computed sources, packages
+//! listed at run time, attributes by computed name, mocks.
+
+use owed_engine::facts::{ImportKind, Opaque, PathBase};
+use ruff_python_ast::{self as ast, Expr};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::loads;
+use super::super::place::Value;
+use super::super::rows::{TABLE, is_stdlib};
+use super::super::scope::Bound;
+use super::super::walk::Site;
+use super::Judge;
+
+impl<'a> Judge<'_, 'a> {
+    pub(super) fn script(&mut self, path: Option<&'a Expr>, name: &str, range: TextRange, site: &Site<'a>) {
+        let value = path.map_or(Value::Unknown, |p| {
+            self.consumed.insert(p.range());
+            self.eval.value(p, site.scope).into_path()
+        });
+        match value {
+            Value::Place(place) => {
+                if let Some(specifier) = loads::script(&place) {
+                    if let Some(path) = path {
+                        self.cover(path.range());
+                    }
+                    self.load(specifier, ImportKind::Script, range, site);
+                } else {
+                    // One of the files below a directory; what they import is not known.
+                    self.opaque(name, Opaque::ComputedLoad, range, site);
+                }
+            }
+            // Written and run by the same test; its imports are strings here.
+            Value::Tmp => self.opaque(name, Opaque::Eval, range, site),
+            _ => self.opaque(name, Opaque::ComputedLoad, range, site),
+        }
+    }
+
+    pub(super) fn code(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
+        let range = call.range();
+        if self.consumed.contains(&range) {
+            return;
+        }
+        let Some(source) = call.arguments.args.first() else {
+            return self.opaque(name, Opaque::Eval, range, site);
+        };
+        // `exec(compile(…))` is one thing.
+        self.consumed.insert(source.range());
+        if let Expr::StringLiteral(text) = source {
+            // Constant code is code of this file, as long as it calls nothing.
+            let text = text.value.to_str();
+            if !text.contains('(') && !text.contains("import") {
+                return;
+            }
+        }
+        if let Some(path) = loads::source_path(source)
+            && let Value::Place(place) = self.eval.value(path, site.scope).into_path()
+            && let Some(specifier) = loads::script(&place)
+        {
+            self.load(specifier, ImportKind::Script, range, site);
+            return;
+        }
+        self.opaque(name, Opaque::Eval, range, site);
+    }
+
+    pub(super) fn package_glob(&self, path: Option<&'a Expr>, below: &str, site: &Site<'a>) -> String {
+        let Some(path) = path else { return String::new() };
+        if let Expr::Attribute(attribute) = path
+            && attribute.attr.as_str() == "__path__"
+        {
+            if let Some(target) = self.names.import_of(&attribute.value, site.scope) {
+                return format!("{}.{below}", loads::dotted(target));
+            }
+            if let Some(chain) = self.dotted_chain(&attribute.value, site) {
+                return format!("{chain}.{below}");
+            }
+        }
+        let value = match path {
+            Expr::List(list) if list.elts.len() == 1 => self.eval.value(&list.elts[0], site.scope),
+            path => self.eval.value(path, site.scope),
+        };
+        match value {
+            Value::Entries(place) | Value::Place(place)
+                if place.base == PathBase::Module && place.exact && place.path.is_empty() =>
+            {
+                format!(".{below}")
+            }
+            Value::Place(place)
+                if place.base == PathBase::Module && place.exact && !place.path.starts_with("..") =>
+            {
+                format!(".{}.{below}", place.path.replace('/', "."))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// An attribute by name: of a module, computed, it may be any member.
+    pub(super) fn getattr(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
+        let [object, name, ..] = &*call.arguments.args else { return };
+        let range = call.range();
+        if let Expr::Subscript(s) = object
+            && self.names.is(&s.value, site.scope, "sys.modules")
+        {
+            // Judged as a use of `sys.modules`; this module's own names may all be meant.
+            return;
+        }
+        let Some(target) = self.names.import_of(object, site.scope).filter(|t| t.name.is_none()) else {
+            return;
+        };
+        self.consumed.insert(object.range());
+        match self.eval.value(name, site.scope) {
+            Value::Text { text, exact: true, package: false } => {
+                let mut full = None;
+                self.names.each(object, site.scope, &mut |n| full = Some(format!("{n}.{text}")));
+                if let Some(full) = full
+                    && let Some(row) = TABLE.row(&full)
+                {
+                    self.reference(row, &full, range, site);
+                }
+            }
+            _ if target.level == 0 && is_stdlib(target.module) => {
+                if let Some(reason) = TABLE.worst(target.module) {
+                    self.opaque("getattr", reason, range, site);
+                }
+            }
+            // All of the module, and any submodule that it loads when asked.
+            _ => {
+                let module = loads::dotted(target);
+                let site = Site { optional: true, ..*site };
+                self.load(format!("{module}.*"), ImportKind::Computed, range, &site);
+                self.load(module, ImportKind::Star, range, &site);
+            }
+        }
+    }
+
+    pub(super) fn patch(&mut self, target: Option<&'a Expr>, name: &str, range: TextRange, site: &Site<'a>) {
+        let Some(target) = target else { return };
+        match self.eval.value(target, site.scope) {
+            Value::Text { text, exact: true, package: false } if text.contains('.') => {
+                self.claimed.insert(text.clone());
+                self.load(text, ImportKind::Mock, range, site);
+            }
+            Value::Text { text, exact: true, package: true } => {
+                self.load(text, ImportKind::Mock, range, site);
+            }
+            Value::Text { text, exact: false, .. } if text.contains('.') => {
+                let glob = text.rfind('.').map_or("", |at| &text[..at]);
+                self.load(format!("{glob}.*"), ImportKind::Computed, range, site);
+            }
+            Value::Text { exact: true, .. } => {}
+            _ => {
+                self.consume_object(Some(target), site);
+                if !matches!(target, Expr::Attribute(_)) || self.names.import_of(target, site.scope).is_none()
+                {
+                    self.opaque(name, Opaque::ComputedLoad, range, site);
+                }
+            }
+        }
+    }
+
+    /// An object that a mocking tool changes and restores.
+    pub(super) fn consume_object(&mut self, object: Option<&'a Expr>, site: &Site<'a>) {
+        let Some(object) = object else { return };
+        self.consumed.insert(object.range());
+        if let Expr::StringLiteral(text) = object {
+            let text = text.value.to_str();
+            if text.contains('.') && !is_stdlib(text) {
+                self.claimed.insert(text.to_owned());
+                self.load(text.to_owned(), ImportKind::Mock, object.range(), site);
+            }
+        }
+    }
+
+    pub(super) fn monkeypatch(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
+        let range = call.range();
+        let first = call.arguments.args.first();
+        match name.rsplit('.').next().unwrap_or("") {
+            "setattr" | "delattr" => match first {
+                Some(Expr::StringLiteral(_) | Expr::FString(_) | Expr::BinOp(_)) => {
+                    self.patch(first, name, range, site);
+                }
+                other => self.consume_object(other, site),
+            },
+            "setitem" | "delitem" => self.consume_object(first, site),
+            "syspath_prepend" => self.search_path(first, "sys.path", range, site),
+            "chdir" => self.chdir(first, range, site),
+            _ => {}
+        }
+    }
+
+    pub(super) fn pytester(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
+        let method = name.rsplit('.').next().unwrap_or("");
+        if method.starts_with("run") || method.starts_with("inline") || method.starts_with("spawn") {
+            self.opaque(name, Opaque::Subprocess, call.range(), site);
+        } else if method == "copy_example" {
+            self.opaque(name, Opaque::ComputedLoad, call.range(), site);
+        }
+    }
+
+    pub(super) fn is_own_dump(&self, call: &'a ast::ExprCall, site: &Site<'a>) -> bool {
+        let Some(first) = call.arguments.args.first() else { return false };
+        self.is_dump(first, site, 3)
+    }
+
+    fn is_dump(&self, expr: &'a Expr, site: &Site<'a>, hops: u8) -> bool {
+        match expr {
+            Expr::Call(call) => match &*call.func {
+                Expr::Name(name) => name.id.as_str() == "dumps",
+                Expr::Attribute(attribute) => attribute.attr.as_str() == "dumps",
+                _ => false,
+            },
+            Expr::Name(name) if hops > 0 => {
+                let names = &self.walk.names;
+                let Some(symbol) = names.find(&name.id) else { return false };
+                let Some(at) = names.resolve(site.scope, symbol) else { return false };
+                let mut bindings = names.bindings(at, symbol).peekable();
+                bindings.peek().is_some()
+                    && bindings.all(|b| match b.bound {
+                        Bound::Value(value) => self.is_dump(value, site, hops - 1),
+                        _ => false,
+                    })
+            }
+            _ => false,
+        }
+    }
+}

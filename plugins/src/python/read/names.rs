@@ -1,0 +1,382 @@
+//! What a name or an attribute chain stands for outside the file: `o.path.join` after
+//! `import os as o` is `os.path.join`, and so is an alias of it.
+//!
+//! A name with several bindings stands for each of them. What is bound to a value the
+//! file does not show (a parameter, a loop variable) stands for nothing here.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use ruff_python_ast::{self as ast, Expr};
+use rustc_hash::FxHashMap;
+
+use super::rows::TABLE;
+use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
+use super::walk::{Target, Walk};
+
+/// Names answered for within one another; longer chains of aliases are given up, and said so.
+const HOPS: u32 = 48;
+/// Steps for all names of a file; more means aliases that go round in circles.
+const BUDGET: u32 = 1 << 20;
+
+type Roots = Rc<[String]>;
+
+/// Looks names up in one walked file.
+pub(super) struct Names<'w, 'a> {
+    pub(super) walk: &'w Walk<'a>,
+    /// What each name stands for, once asked; apart for reading it and reading a member.
+    roots: RefCell<FxHashMap<(ScopeId, Symbol, bool), Answer>>,
+    hops: Cell<u32>,
+    budget: Cell<u32>,
+    /// A name was asked about while it was being answered.
+    circular: Cell<bool>,
+}
+
+#[derive(Clone)]
+enum Answer {
+    Busy(Roots),
+    Done(Roots),
+}
+
+impl<'w, 'a> Names<'w, 'a> {
+    pub(super) fn new(walk: &'w Walk<'a>) -> Self {
+        Self {
+            walk,
+            roots: RefCell::default(),
+            hops: Cell::new(0),
+            budget: Cell::new(BUDGET),
+            circular: Cell::new(false),
+        }
+    }
+
+    /// Whether some name was given up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.budget.get() == 0
+    }
+
+    /// Calls `found` with each qualified name that the effect table may know.
+    pub(super) fn each(&self, expr: &'a Expr, scope: ScopeId, found: &mut dyn FnMut(&str)) {
+        let mut attributes: SmallChain<'a> = SmallChain::default();
+        let mut root = expr;
+        while let Expr::Attribute(attribute) = root {
+            attributes.push(attribute.attr.as_str());
+            root = &attribute.value;
+        }
+        let roots = self.of(root, scope, !attributes.is_empty());
+        if roots.is_empty() {
+            return;
+        }
+        if attributes.is_empty() {
+            roots.iter().for_each(|r| found(r));
+            return;
+        }
+        let mut name = String::with_capacity(48);
+        for root in roots.iter() {
+            name.clear();
+            name.push_str(root);
+            for attribute in attributes.iter().rev() {
+                name.push('.');
+                name.push_str(attribute);
+            }
+            found(&name);
+        }
+    }
+
+    /// Whether `test` holds for a qualified name of `expr`.
+    pub(super) fn any(&self, expr: &'a Expr, scope: ScopeId, mut test: impl FnMut(&str) -> bool) -> bool {
+        let mut hit = false;
+        self.each(expr, scope, &mut |name| hit |= test(name));
+        hit
+    }
+
+    /// Whether `expr` stands for exactly this name, by one of its bindings.
+    pub(super) fn is(&self, expr: &'a Expr, scope: ScopeId, name: &str) -> bool {
+        self.any(expr, scope, |n| n == name)
+    }
+
+    /// What `expr` stands for; `member`: an attribute of it is taken.
+    fn of(&self, expr: &'a Expr, scope: ScopeId, member: bool) -> Roots {
+        match expr {
+            Expr::Name(name) => self.of_name(name, scope, member),
+            Expr::Attribute(_) => {
+                let mut all = Vec::new();
+                self.each(expr, scope, &mut |name| all.push(name.to_owned()));
+                all.into()
+            }
+            // Members of an instance are those of its class.
+            Expr::Call(call) if member && is_class_like(&call.func) => self.of(&call.func, scope, true),
+            Expr::Await(inner) => self.of(&inner.value, scope, member),
+            Expr::Named(inner) => self.of(&inner.value, scope, member),
+            Expr::If(choice) => {
+                let (body, other) =
+                    (self.of(&choice.body, scope, member), self.of(&choice.orelse, scope, member));
+                either(&body, &other)
+            }
+            Expr::BoolOp(choice) => choice
+                .values
+                .iter()
+                .map(|v| self.of(v, scope, member))
+                .reduce(|a, b| either(&a, &b))
+                .unwrap_or_else(nothing),
+            _ => nothing(),
+        }
+    }
+
+    fn of_name(&self, name: &'a ast::ExprName, scope: ScopeId, member: bool) -> Roots {
+        let names = &self.walk.names;
+        let Some(symbol) = names.find(&name.id) else { return nothing() };
+        match names.resolve(scope, symbol) {
+            Some(at) => self.of_symbol(at, symbol, member),
+            None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
+                Rc::new([name.id.as_str().to_owned()])
+            }
+            None => nothing(),
+        }
+    }
+
+    fn of_symbol(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
+        if !self.walk.may_matter(symbol) && self.walk.names.flags(symbol) & flag::LOCAL == 0 {
+            return nothing();
+        }
+        if !self.walk.names.bindings(at, symbol).any(|b| may_lead(b.bound, member)) {
+            return nothing();
+        }
+        let key = (at, symbol, member);
+        match self.roots.borrow().get(&key) {
+            Some(Answer::Done(roots)) => return Rc::clone(roots),
+            Some(Answer::Busy(roots)) => {
+                self.circular.set(true);
+                return Rc::clone(roots);
+            }
+            None => {}
+        }
+        if self.hops.get() >= HOPS {
+            self.budget.set(0);
+            return nothing();
+        }
+        self.hops.set(self.hops.get() + 1);
+        let outer = self.circular.replace(false);
+        self.roots.borrow_mut().insert(key, Answer::Busy(nothing()));
+        let mut roots = self.all_bindings(at, symbol, member);
+        if self.circular.get() {
+            // Once more, with what is known now: `x = os`, `x = x.path`.
+            self.roots.borrow_mut().insert(key, Answer::Busy(Rc::clone(&roots)));
+            roots = self.all_bindings(at, symbol, member);
+        }
+        self.hops.set(self.hops.get() - 1);
+        if self.circular.get() && self.hops.get() > 0 {
+            // What was answered within a circle holds for the one who asked first only.
+            self.roots.borrow_mut().remove(&key);
+        } else {
+            self.circular.set(outer);
+            self.roots.borrow_mut().insert(key, Answer::Done(Rc::clone(&roots)));
+        }
+        roots
+    }
+
+    fn all_bindings(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
+        let names = &self.walk.names;
+        let mut all: Vec<String> = Vec::new();
+        let mut add = |roots: &[String]| {
+            for root in roots.iter() {
+                if !all.contains(root) {
+                    all.push(root.clone());
+                }
+            }
+        };
+        for binding in names.bindings(at, symbol) {
+            let Some(budget) = self.budget.get().checked_sub(1) else { break };
+            self.budget.set(budget);
+            match binding.bound {
+                Bound::Import(target) => {
+                    if let Some(name) = self.walk.targets.get(target as usize).and_then(|t| imported(*t)) {
+                        add(&[name]);
+                    }
+                }
+                Bound::Value(value) => add(&self.of(value, binding.scope, member)),
+                Bound::Entered(value) if member => add(&self.of(value, binding.scope, member)),
+                Bound::Class(def, _) if member => {
+                    for base in def.bases() {
+                        add(&self.of(base, binding.scope, true));
+                    }
+                }
+                Bound::Parameter(annotation) => {
+                    if let Some(fixture) = fixture(names.name(symbol)) {
+                        add(&[fixture.to_owned()]);
+                    } else if let Some(annotation) = annotation
+                        && member
+                    {
+                        // The annotation is evaluated around the function.
+                        add(&self.of(unwrapped(annotation), names.scope(at).parent, true));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if all.is_empty() { nothing() } else { all.into() }
+    }
+
+    /// The import that `expr`, a bare name, is bound to, when that is its only binding.
+    pub(super) fn import_of(&self, expr: &Expr, scope: ScopeId) -> Option<Target<'a>> {
+        let Expr::Name(name) = expr else { return None };
+        let symbol = self.walk.names.find(&name.id)?;
+        let at = self.walk.names.resolve(scope, symbol)?;
+        let mut only = None;
+        for binding in self.walk.names.bindings(at, symbol) {
+            match (binding.bound, only) {
+                (Bound::Import(target), None) => only = self.walk.targets.get(target as usize).copied(),
+                _ => return None,
+            }
+        }
+        only
+    }
+
+    /// The qualified name of an import binding.
+    pub(super) fn name_of_import(&self, binding: &Binding<'a>) -> Option<String> {
+        match binding.bound {
+            Bound::Import(target) => self.walk.targets.get(target as usize).and_then(|t| imported(*t)),
+            _ => None,
+        }
+    }
+
+    /// Whether `name`, read in `scope`, is the builtin (or module attribute) of that name.
+    pub(super) fn is_builtin(&self, name: &str, scope: ScopeId) -> bool {
+        self.walk.names.find(name).is_none_or(|symbol| self.walk.names.resolve(scope, symbol).is_none())
+    }
+
+    /// The parameter binding of a bare name.
+    pub(super) fn is_parameter(&self, expr: &Expr, scope: ScopeId) -> bool {
+        let Expr::Name(name) = expr else { return false };
+        let Some(symbol) = self.walk.names.find(&name.id) else { return false };
+        let Some(at) = self.walk.names.resolve(scope, symbol) else { return false };
+        at != MODULE && self.walk.names.bindings(at, symbol).all(|b| matches!(b.bound, Bound::Parameter(_)))
+    }
+}
+
+/// Whether a binding can stand for anything at all, by its form.
+fn may_lead(bound: Bound<'_>, member: bool) -> bool {
+    match bound {
+        Bound::Import(_) => true,
+        Bound::Value(value) => match value {
+            Expr::Call(call) => member && is_class_like(&call.func),
+            Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
+            Expr::If(_) | Expr::BoolOp(_) => true,
+            _ => false,
+        },
+        Bound::Entered(_) | Bound::Class(..) => member,
+        Bound::Parameter(_) => true,
+        _ => false,
+    }
+}
+
+/// Attribute chains are short.
+type SmallChain<'a> = Vec<&'a str>;
+
+fn nothing() -> Roots {
+    thread_local! {
+        static NOTHING: Roots = Rc::new([]);
+    }
+    NOTHING.with(Rc::clone)
+}
+
+fn either(a: &Roots, b: &Roots) -> Roots {
+    if a.is_empty() {
+        return Rc::clone(b);
+    }
+    let extra = b.iter().filter(|name| !a.contains(name));
+    a.iter().chain(extra).cloned().collect()
+}
+
+/// The qualified name of an import, when the effect table knows its top-level module.
+fn imported(target: Target<'_>) -> Option<String> {
+    if target.level > 0 {
+        return None;
+    }
+    let module = match target.module {
+        "mock" => "unittest.mock",
+        "posixpath" | "ntpath" => "os.path",
+        "pathlib2" => "pathlib",
+        "importlib_resources" => "importlib.resources",
+        "cPickle" | "_pickle" => "pickle",
+        module => module,
+    };
+    // Most imports end here, before anything is put together.
+    if !TABLE.knows(module) {
+        return None;
+    }
+    match target.name {
+        Some(name) => Some(format!("{module}.{name}")).filter(|full| TABLE.knows(full)),
+        None => Some(module.to_owned()),
+    }
+}
+
+/// What the fixtures of pytest and pytest-mock stand for.
+fn fixture(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "monkeypatch" => "pytest.MonkeyPatch",
+        "mocker" | "session_mocker" | "module_mocker" | "class_mocker" | "package_mocker" => "unittest.mock",
+        "testdir" | "pytester" => "pytest.Pytester",
+        _ => return None,
+    })
+}
+
+/// Builtins with a row that says their call is harmless at import.
+fn is_pure_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "set"
+            | "frozenset"
+            | "dict"
+            | "list"
+            | "tuple"
+            | "str"
+            | "int"
+            | "float"
+            | "bool"
+            | "bytes"
+            | "bytearray"
+            | "complex"
+            | "range"
+            | "slice"
+            | "len"
+            | "sorted"
+            | "min"
+            | "max"
+            | "sum"
+            | "abs"
+            | "round"
+            | "chr"
+            | "ord"
+            | "repr"
+            | "type"
+            | "object"
+            | "staticmethod"
+            | "classmethod"
+            | "property"
+    )
+}
+
+fn is_class_like(func: &Expr) -> bool {
+    let last = match func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return false,
+    };
+    last.starts_with(|c: char| c.is_uppercase()) || matches!(last, "datetime" | "date" | "local")
+}
+
+/// `Optional[X]`, `X | None`, `Annotated[X, …]`: the first class in an annotation.
+fn unwrapped(annotation: &Expr) -> &Expr {
+    match annotation {
+        Expr::Subscript(s) => match &*s.slice {
+            Expr::Tuple(t) => t.elts.first().map_or(annotation, unwrapped),
+            inner => unwrapped(inner),
+        },
+        Expr::BinOp(op) if op.op == ast::Operator::BitOr => match &*op.left {
+            Expr::NoneLiteral(_) | Expr::StringLiteral(_) => unwrapped(&op.right),
+            Expr::Name(name) if name.id.as_str() == "str" => unwrapped(&op.right),
+            left => unwrapped(left),
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,425 @@
+//! The one traversal of a file's tree. It binds names, notes every use of a name, and
+//! keeps the places that may matter (calls, attribute chains, stores) as [`Site`]s.
+//!
+//! It judges nothing that depends on what a name means: bindings may follow uses, so
+//! [`super::effects`] and [`super::loads`] judge the sites when all names are known.
+
+mod expr;
+mod import;
+mod stmt;
+
+use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
+
+use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
+use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
+
+/// How deep trees are walked on the caller's own stack; deeper ones get their own.
+pub(in crate::python::read) const SHALLOW: u32 = 120;
+
+/// What an imported name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Target<'a> {
+    /// Dots of a relative import.
+    pub(in crate::python::read) level: u32,
+    /// The module, as far as the binding reaches: `import a.b` binds `a`.
+    pub(in crate::python::read) module: &'a str,
+    /// The name taken from it.
+    pub(in crate::python::read) name: Option<&'a str>,
+    /// Never loaded at run time.
+    pub(in crate::python::read) type_only: bool,
+}
+
+/// An import statement, or one alias of it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) enum Statement<'a> {
+    Import(&'a ast::Alias),
+    From(&'a ast::StmtImportFrom),
+}
+
+/// An import statement and the block it stands in.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Imported<'a> {
+    pub(in crate::python::read) statement: Statement<'a>,
+    pub(in crate::python::read) optional: bool,
+    pub(in crate::python::read) type_only: bool,
+}
+
+/// A read of a name; one for each scope and unit.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Use<'a> {
+    pub(in crate::python::read) symbol: Symbol,
+    pub(in crate::python::read) scope: ScopeId,
+    pub(in crate::python::read) unit: UnitId,
+    pub(in crate::python::read) later: bool,
+    /// Where it is read as a value of its own: not called, no attribute taken.
+    pub(in crate::python::read) bare: Option<&'a Expr>,
+}
+
+/// Something that may load, read or run something.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) enum What<'a> {
+    Call(&'a Expr),
+    /// The longest attribute chain that is not called.
+    Chain(&'a Expr),
+    /// An attribute chain in an annotation, or as a base class.
+    Member(&'a Expr),
+    Subscript(&'a ast::ExprSubscript),
+    /// `left in container`: index into [`Walk::pairs`].
+    Contains(u32),
+    /// `left / right`: how paths are joined.
+    Joined(&'a Expr),
+    /// What a name is assigned.
+    Assigned(&'a Expr),
+    /// A name that goes into a container, is returned, or is stored in an attribute.
+    Escape(&'a Expr),
+    /// An assignment to an attribute or a subscript: target and value in [`Walk::pairs`].
+    Store(u32),
+}
+
+/// Where such a place is, and under what it runs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Site<'a> {
+    pub(in crate::python::read) what: What<'a>,
+    pub(in crate::python::read) scope: ScopeId,
+    pub(in crate::python::read) unit: UnitId,
+    /// Inside a function: it happens when the unit is used, not at import.
+    pub(in crate::python::read) later: bool,
+    /// Failing to import is caught here.
+    pub(in crate::python::read) optional: bool,
+    /// Its value is sorted or counted at once.
+    pub(in crate::python::read) orderless: bool,
+    /// The name at the root of the chain, where there is one.
+    pub(in crate::python::read) root: Option<Symbol>,
+}
+
+/// A docstring, and whether somebody may read it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Docstring {
+    pub(in crate::python::read) range: TextRange,
+    pub(in crate::python::read) kept: bool,
+}
+
+/// Everything the traversal collects.
+pub(in crate::python::read) struct Walk<'a> {
+    pub(in crate::python::read) names: Scopes<'a>,
+    pub(in crate::python::read) targets: Vec<Target<'a>>,
+    pub(in crate::python::read) imports: Vec<Imported<'a>>,
+    pub(in crate::python::read) uses: Vec<Use<'a>>,
+    pub(in crate::python::read) sites: Vec<Site<'a>>,
+    /// What does not fit into a site; there are many of those.
+    pub(in crate::python::read) pairs: Vec<(&'a Expr, &'a Expr)>,
+    /// Strings that look like the name of a module, each once.
+    pub(in crate::python::read) strings: Vec<(&'a str, TextRange)>,
+    pub(in crate::python::read) units: Vec<Unit<'a>>,
+    /// Which bytes belong to which unit: sorted by start, inner ones after outer ones.
+    pub(in crate::python::read) ranges: Vec<(TextRange, UnitId)>,
+    /// Functions that bind a module name through `global`.
+    pub(in crate::python::read) writers: Vec<(Symbol, UnitId)>,
+    pub(in crate::python::read) docstrings: Vec<Docstring>,
+    /// `__doc__` is read somewhere.
+    pub(in crate::python::read) reads_docs: bool,
+    /// The tree is deeper than the limit; what lies below it was not seen.
+    pub(in crate::python::read) too_deep: bool,
+    pub(in crate::python::read) star: bool,
+    seen_strings: FxHashSet<&'a str>,
+    /// For each symbol, its latest use.
+    last_use: Vec<u32>,
+    limit: u32,
+    depth: u32,
+    scope: ScopeId,
+    unit: UnitId,
+    functions: u32,
+    optional: u32,
+    type_only: u32,
+    annotation: bool,
+    modules: bool,
+    /// Inside a class whose base classes may read its members.
+    inherits: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// Walks `body`; `stub` for `.pyi`; gives up below `limit` levels.
+    pub(in crate::python::read) fn new(body: &'a [Stmt], bytes: usize, stub: bool, limit: u32) -> Self {
+        let mut walk = Self {
+            names: Scopes::new(bytes),
+            targets: Vec::new(),
+            imports: Vec::new(),
+            uses: Vec::with_capacity(bytes / 64 + 16),
+            sites: Vec::with_capacity(bytes / 64 + 16),
+            pairs: Vec::new(),
+            strings: Vec::new(),
+            units: vec![Unit::module(), Unit::main()],
+            ranges: Vec::new(),
+            writers: Vec::new(),
+            docstrings: Vec::new(),
+            reads_docs: false,
+            too_deep: false,
+            star: false,
+            seen_strings: FxHashSet::default(),
+            last_use: Vec::new(),
+            limit,
+            depth: 0,
+            scope: MODULE,
+            unit: MODULE_UNIT,
+            functions: 0,
+            optional: 0,
+            type_only: u32::from(stub),
+            annotation: false,
+            modules: false,
+            inherits: false,
+        };
+        let body = match docstring(body) {
+            Some(range) => {
+                walk.ranges.push((range, MODULE_UNIT));
+                walk.docstrings.push(Docstring { range, kept: false });
+                &body[1..]
+            }
+            None => body,
+        };
+        walk.module_body(body, false);
+        walk
+    }
+
+    // ---- module level -------------------------------------------------------
+
+    /// Statements that run when the module is loaded. `nested`: inside a compound
+    /// statement, whose bytes belong to `<module>` already.
+    fn module_body(&mut self, body: &'a [Stmt], nested: bool) {
+        for stmt in body {
+            self.module_stmt(stmt, nested);
+        }
+    }
+
+    fn module_stmt(&mut self, stmt: &'a Stmt, nested: bool) {
+        if !self.descend() {
+            return;
+        }
+        self.module_stmt_inner(stmt, nested);
+        self.depth -= 1;
+    }
+
+    fn module_stmt_inner(&mut self, stmt: &'a Stmt, nested: bool) {
+        if self.unit != MODULE_UNIT {
+            // Inside `if __name__ == "__main__"`.
+            self.stmt(stmt);
+            return;
+        }
+        if let Some(unit) = Unit::of(stmt, &mut self.names) {
+            let id = UnitId(crate::python::read::text::offset(self.units.len()));
+            self.ranges.push((stmt.range(), id));
+            self.units.push(unit);
+            self.unit = id;
+            self.stmt(stmt);
+            self.unit = MODULE_UNIT;
+            return;
+        }
+        let compound = match stmt {
+            Stmt::If(_) | Stmt::Try(_) | Stmt::With(_) | Stmt::For(_) | Stmt::While(_) | Stmt::Match(_) => {
+                true
+            }
+            Stmt::Import(_) | Stmt::ImportFrom(_) => {
+                if !nested && self.type_only == 0 && !crate::python::read::rows::is_stdlib_import(stmt) {
+                    self.ranges.push((stmt.range(), MODULE_UNIT));
+                }
+                self.stmt(stmt);
+                return;
+            }
+            Stmt::Pass(_) => return,
+            Stmt::Expr(e) if matches!(*e.value, Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)) => return,
+            _ => false,
+        };
+        if let Stmt::If(branch) = stmt
+            && !nested
+            && branch.elif_else_clauses.is_empty()
+        {
+            if is_main_guard(&branch.test) {
+                self.ranges.push((stmt.range(), MAIN_UNIT));
+                self.unit = MAIN_UNIT;
+                self.functions += 1;
+                self.stmt(stmt);
+                self.functions -= 1;
+                self.unit = MODULE_UNIT;
+                return;
+            }
+            if self.type_checking(&branch.test) == Some(true) && only_imports(&branch.body) {
+                self.stmt(stmt);
+                return;
+            }
+        }
+        if !nested {
+            self.ranges.push((stmt.range(), MODULE_UNIT));
+        }
+        if compound {
+            self.compound(stmt, &mut |walk, body| walk.module_body(body, true));
+        } else {
+            self.stmt(stmt);
+        }
+    }
+
+    fn descend(&mut self) -> bool {
+        if self.depth >= self.limit {
+            self.too_deep = true;
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    fn bind(&mut self, symbol: Symbol, bound: Bound<'a>) {
+        self.bind_in(self.scope, symbol, bound);
+    }
+
+    fn bind_in(&mut self, scope: ScopeId, symbol: Symbol, bound: Bound<'a>) {
+        self.names.bind(scope, symbol, bound);
+    }
+
+    /// Binds an assignment target; `value` is what is stored, where there is one thing.
+    fn target(&mut self, target: &'a Expr, bound: Bound<'a>, value: Option<&'a Expr>) {
+        if !self.descend() {
+            return;
+        }
+        match target {
+            Expr::Name(name) => {
+                let symbol = self.names.intern(&name.id);
+                let is_del = name.ctx == ExprContext::Del;
+                self.bind(symbol, if is_del { Bound::Other } else { bound });
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                for (at, element) in elts.iter().enumerate() {
+                    let inner = match bound {
+                        Bound::Element(iter, None) => Bound::Element(iter, u8::try_from(at).ok()),
+                        Bound::Value(Expr::Tuple(values)) if values.len() == elts.len() => {
+                            Bound::Value(&values.elts[at])
+                        }
+                        _ => Bound::Other,
+                    };
+                    self.target(element, inner, None);
+                }
+            }
+            Expr::Starred(starred) => self.target(&starred.value, Bound::Other, None),
+            Expr::Attribute(attribute) => {
+                if let Expr::Name(root) = &*attribute.value
+                    && matches!(root.id.as_str(), "self" | "cls")
+                    && let Some(class) = self.names.class_of(self.scope)
+                {
+                    if !matches!(bound, Bound::Value(Expr::NoneLiteral(_))) {
+                        let symbol = self.names.intern(attribute.attr.as_str());
+                        self.names.bind_member(class, symbol, bound, self.scope);
+                    }
+                } else if let Some(value) = value {
+                    let pair = self.pair(target, value);
+                    self.rooted(What::Store(pair), false, &attribute.value);
+                    self.depth -= 1;
+                    return;
+                }
+                self.chain_base(&attribute.value);
+            }
+            Expr::Subscript(subscript) => {
+                match value {
+                    Some(value) => {
+                        let pair = self.pair(target, value);
+                        self.rooted(What::Store(pair), false, &subscript.value);
+                    }
+                    None => {
+                        self.chain_base(&subscript.value);
+                    }
+                }
+                self.expr(&subscript.slice, false);
+            }
+            other => self.expr(other, false),
+        }
+        self.depth -= 1;
+    }
+
+    fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>) {
+        let index = symbol.index();
+        if index >= self.last_use.len() {
+            self.last_use.resize(self.names.len().max(index + 1), u32::MAX);
+        }
+        if let Some(last) = self.uses.get_mut(self.last_use[index] as usize)
+            && last.scope == self.scope
+            && last.unit == self.unit
+        {
+            if last.bare.is_none() {
+                last.bare = bare;
+            }
+            return;
+        }
+        self.last_use[index] = crate::python::read::text::offset(self.uses.len());
+        let later = self.functions > 0;
+        self.uses.push(Use { symbol, scope: self.scope, unit: self.unit, later, bare });
+    }
+
+    fn site(&mut self, what: What<'a>, orderless: bool) {
+        let (later, optional) = (self.functions > 0, self.optional > 0);
+        let (scope, unit) = (self.scope, self.unit);
+        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None });
+    }
+
+    fn assigned(&mut self, value: &'a Expr) {
+        if matches!(
+            value,
+            Expr::Call(_) | Expr::BinOp(_) | Expr::Attribute(_) | Expr::Subscript(_) | Expr::If(_)
+        ) {
+            self.site(What::Assigned(value), false);
+        }
+    }
+
+    /// A site whose chain continues with `base`. It comes before the sites inside `base`.
+    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr) {
+        let at = self.sites.len();
+        self.site(what, orderless);
+        self.sites[at].root = self.chain_base(base);
+    }
+
+    fn pair(&mut self, first: &'a Expr, second: &'a Expr) -> u32 {
+        self.pairs.push((first, second));
+        crate::python::read::text::offset(self.pairs.len() - 1)
+    }
+
+    /// Notes names that leave through a container, a return or an attribute.
+    fn escape(&mut self, value: &'a Expr) {
+        if let Expr::Name(_) = value {
+            self.site(What::Escape(value), false);
+        }
+    }
+
+    /// Whether a name may stand for something outside the file, by all its bindings.
+    pub(in crate::python::read) fn may_matter(&self, symbol: Symbol) -> bool {
+        self.names.flags(symbol) & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
+    }
+}
+
+/// The name at the root of an attribute chain.
+pub(in crate::python::read) fn root_of(expr: &Expr) -> Option<&ast::name::Name> {
+    let mut at = expr;
+    loop {
+        match at {
+            Expr::Name(name) => return Some(&name.id),
+            Expr::Attribute(attribute) => at = &attribute.value,
+            _ => return None,
+        }
+    }
+}
+
+/// The range of the statement, when `body` begins with a docstring.
+fn docstring(body: &[Stmt]) -> Option<TextRange> {
+    match body.first()? {
+        Stmt::Expr(e) if e.value.is_string_literal_expr() => Some(e.range),
+        _ => None,
+    }
+}
+
+fn is_main_guard(test: &Expr) -> bool {
+    let Expr::Compare(compare) = test else { return false };
+    let ([ast::CmpOp::Eq], [right]) = (&*compare.ops, &*compare.comparators) else { return false };
+    let is_name = |e: &Expr| matches!(e, Expr::Name(n) if n.id.as_str() == "__name__");
+    let is_main = |e: &Expr| matches!(e, Expr::StringLiteral(s) if s.value.to_str() == "__main__");
+    (is_name(&compare.left) && is_main(right)) || (is_main(&compare.left) && is_name(right))
+}
+
+fn only_imports(body: &[Stmt]) -> bool {
+    body.iter().all(|s| matches!(s, Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Pass(_)))
+}
