@@ -16,8 +16,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
+use super::outcome::{below, patterns_unknown, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, compiled, flags, unsettled};
+use super::{compiled, flags};
 use starts::Start;
 
 /// The runner of `node --test`.
@@ -48,7 +49,7 @@ impl Runner for NodeTest {
             discovery.projects.push(project(view, &packages, &start, |file| files.contains(file)));
         }
         discovery.problems = survey.problems;
-        discovery.projects.retain(super::says_something);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -57,7 +58,7 @@ impl Runner for NodeTest {
         let (words, output) = flags::without_output(flags::words(project.name.as_deref()));
         let mut argv = Vec::new();
         // Another program than node stands first.
-        if !words.first().is_some_and(|w| !w.starts_with('-')) {
+        if words.first().is_none_or(|w| w.starts_with('-')) {
             argv.push("node".to_owned());
         } else {
             argv.push("npx".to_owned());
@@ -89,11 +90,9 @@ fn survey(view: &View<'_>, packages: &Packages, claimed: &BTreeSet<String>) -> S
         }
         let found = claims::frameworks(facts);
         match found.first() {
-            Some((Framework::Node, _)) if found.len() == 1 => {
-                if !claimed.contains(file) {
-                    let dir = packages.nearest(path::dirname(file)).map_or("", |p| p.dir.as_str());
-                    survey.unclaimed.entry(dir.to_owned()).or_default().insert(file.clone());
-                }
+            Some((Framework::Node, _)) if found.len() == 1 && !claimed.contains(file) => {
+                let dir = packages.nearest(path::dirname(file)).map_or("", |p| p.dir.as_str());
+                survey.unclaimed.entry(dir.to_owned()).or_default().insert(file.clone());
             }
             Some((Framework::Other(name), line)) => {
                 survey.problems.push(not_supported(file, Some(*line), name));
@@ -171,6 +170,11 @@ fn project(
         })
         .into_iter()
         .collect();
+    let mut unsettled = unsettled("node:test", None, &unknown, None);
+    if start.unclear {
+        let manifest = path::join(&start.dir, "package.json");
+        unsettled.push(patterns_unknown("node:test", manifest.as_deref()));
+    }
     let mut conditions = ["node", "node-addons", "module-sync"].map(str::to_owned).to_vec();
     conditions.splice(0..0, start.conditions.iter().cloned());
     RunnerProject {
@@ -186,6 +190,6 @@ fn project(
         tests,
         shared: shared.finish(),
         listings: Vec::new(),
-        unsettled: unsettled("node:test", None, &unknown, None),
+        unsettled,
     }
 }
