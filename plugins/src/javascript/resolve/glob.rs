@@ -45,6 +45,11 @@ impl Js<'_> {
                 continue;
             }
             let rest = if module { as_module(rest) } else { rest.to_owned() };
+            if rest.contains("{**") || rest.contains(",**") {
+                // Within braces `**` would match no directories.
+                self.subtree(base, &mut out);
+                continue;
+            }
             let glob = GlobBuilder::new(&rest).literal_separator(true).build();
             let Ok(glob) = glob.map(|glob| glob.compile_matcher()) else {
                 // Not a glob after all: everything below its constant part.
@@ -147,14 +152,22 @@ fn split(pattern: &str) -> (&str, &str) {
 /// A glob of specifiers as a glob of the files they may mean: with an extension, as a
 /// TypeScript source, as a directory.
 fn as_module(glob: &str) -> String {
+    // `**` keeps its meaning only outside of braces.
+    let (directories, glob) = match glob.rfind("**/") {
+        Some(at) => glob.split_at(at + 3),
+        None => ("", glob),
+    };
+    if glob.ends_with("**") {
+        return format!("{directories}{glob}");
+    }
     let written = [(".js", "[jt]s"), (".jsx", "[jt]sx"), (".mjs", "m[jt]s"), (".cjs", "c[jt]s")];
     for (ending, widened) in written {
         if let Some(stem) = glob.strip_suffix(ending) {
             let extra = if ending == ".js" { format!(",{stem}.tsx") } else { String::new() };
-            return format!("{{{stem}.{widened}{extra}}}");
+            return format!("{directories}{{{stem}.{widened}{extra}}}");
         }
     }
-    format!("{{{glob},{glob}.*,{glob}/index.*,{glob}/package.json}}")
+    format!("{directories}{{{glob},{glob}.*,{glob}/index.*,{glob}/package.json}}")
 }
 
 /// `pattern` with `@(…)`, `!(…)`, `+(…)`, `*(…)` and `?(…)` replaced by `*`.
@@ -197,5 +210,9 @@ mod tests {
         assert_eq!(split("*.ts"), ("", "*.ts"));
         assert_eq!(split("a/b.ts"), ("a", "b.ts"));
         assert_eq!(as_module("*.js"), "{*.[jt]s,*.tsx}");
+        assert_eq!(as_module("**"), "**");
+        assert_eq!(as_module("x-*/**"), "x-*/**");
+        assert_eq!(as_module("**/*.js"), "**/{*.[jt]s,*.tsx}");
+        assert_eq!(as_module("**/a*"), "**/{a*,a*.*,a*/index.*,a*/package.json}");
     }
 }
