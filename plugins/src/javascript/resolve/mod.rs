@@ -23,6 +23,7 @@ mod probe;
 mod scope;
 mod source;
 mod specifier;
+mod styles;
 mod tsconfig;
 mod view;
 mod workspace;
@@ -106,14 +107,17 @@ impl Resolver for Js<'_> {
             ImportKind::Computed => self.computed(dir, &import.specifier),
             ImportKind::Script => self.script(dir, &import.specifier, class),
             ImportKind::Mock => self.mock(dir, &import.specifier, class),
-            ImportKind::StringRef => self.string_reference(dir, &import.specifier, class),
+            ImportKind::StringRef => match import.specifier.strip_suffix("/jsx-runtime") {
+                Some(package) => self.jsx_runtime(dir, package, class),
+                None => self.string_reference(dir, &import.specifier, class),
+            },
             _ => self.module(dir, &import.specifier, class),
         };
         if class == Class::Types {
             // What does not resolve is erased all the same.
             out.unknown = None;
         }
-        out
+        self.with_styles(out)
     }
 
     /// The nearest `package.json` (it says whether a file is a module) and the
@@ -338,6 +342,32 @@ impl<'a> Js<'a> {
             out.targets.retain(|target| matches!(target, Target::File(_)));
         }
         out
+    }
+
+    /// The runtime of JSX, which no statement names: of `package`, of what an alias makes
+    /// of it, and of what the `tsconfig.json` of the directory says. Compilers load
+    /// another module of it while developing, and so do tests.
+    fn jsx_runtime(&self, dir: &str, package: &str, class: Class) -> Resolution {
+        let mut out = Resolution::default();
+        let mut packages = vec![package.to_owned()];
+        if package == "react" {
+            for alias in &self.aliases {
+                if let Rewritten::To(specifiers) = alias.apply("react/jsx-runtime") {
+                    packages.extend(
+                        specifiers.iter().filter_map(|s| s.strip_suffix("/jsx-runtime")).map(str::to_owned),
+                    );
+                }
+            }
+            for config in &self.scope(dir).tsconfigs {
+                packages.extend(config.jsx_import_source.clone());
+            }
+        }
+        for package in packages {
+            for module in ["jsx-runtime", "jsx-dev-runtime"] {
+                merge(&mut out, self.string_reference(dir, &format!("{package}/{module}"), class));
+            }
+        }
+        finish(out)
     }
 
     /// Takes the file at `file`, with the link that led to it.

@@ -31,6 +31,8 @@ pub(super) struct TsConfig {
     pub(super) out_dirs: Vec<String>,
     /// Where the sources of the output start.
     pub(super) root_dir: Option<String>,
+    /// The package whose runtime JSX loads.
+    pub(super) jsx_import_source: Option<String>,
     /// Configurations it references.
     references: Vec<String>,
     /// The directories that hold its files.
@@ -74,6 +76,7 @@ struct Raw {
     declaration_dir: Option<(String, String)>,
     root_dir: Option<(String, String)>,
     include: Option<(String, Value)>,
+    jsx_import_source: Option<String>,
 }
 
 /// Reads the configuration at `file` and all it extends. `find_package` gives the
@@ -90,6 +93,7 @@ pub(super) fn load(view: &View<'_>, file: &str, find_package: &dyn Fn(&str) -> O
     config.base_url = resolve(&raw.base_url);
     config.root_dir = resolve(&raw.root_dir);
     config.out_dirs = [&raw.out_dir, &raw.declaration_dir].into_iter().filter_map(resolve).collect();
+    config.jsx_import_source.clone_from(&raw.jsx_import_source);
     if let Some((dir, dirs)) = &raw.root_dirs {
         config.root_dirs = strings(dirs).filter_map(|text| locate(view, own, dir, text)).collect();
     }
@@ -175,6 +179,7 @@ fn read(
         declaration_dir: text("declarationDir"),
         root_dir: text("rootDir"),
         include: any(&json, "include"),
+        jsx_import_source: options.get("jsxImportSource").and_then(Value::as_str).map(str::to_owned),
     });
     (raw, json)
 }
@@ -189,6 +194,7 @@ impl Raw {
         self.declaration_dir = over.declaration_dir.or(self.declaration_dir.take());
         self.root_dir = over.root_dir.or(self.root_dir.take());
         self.include = over.include.or(self.include.take());
+        self.jsx_import_source = over.jsx_import_source.or(self.jsx_import_source.take());
     }
 }
 

@@ -99,6 +99,7 @@ impl Drafting<'_, '_> {
         if meaning.packages.iter().any(|p| p == "@sveltejs/kit/vite") {
             aliases.extend(self.sveltekit());
         }
+        aliases.extend(resolution::jsx_runtime(&value));
         let paths = resolve.get("tsconfigPaths").truthy() == Some(true);
         let options = ResolveOptions {
             root: root.clone(),

@@ -10,6 +10,17 @@ use super::options::Drafting;
 use crate::runners::config::value::{Entry, Object, Unknown, Value};
 use crate::runners::config::{Reader, relative, root_of};
 
+/// The package whose runtime JSX loads, as the resolver wants to be told: an alias of the
+/// usual one.
+pub(super) fn jsx_runtime(value: &Value) -> Vec<Alias> {
+    let sources = [value.at(&["esbuild", "jsxImportSource"]), value.at(&["oxc", "jsx", "importSource"])];
+    let alias = |package: &str| Alias {
+        find: AliasFind::Exact("react/jsx-runtime".to_owned()),
+        replacement: format!("{package}/jsx-runtime"),
+    };
+    sources.iter().filter_map(Value::as_str).map(alias).collect()
+}
+
 /// The aliases of `value` (an object, or an array of `{find, replacement}`), in order.
 pub(super) fn read(
     tree: &dyn Tree,
