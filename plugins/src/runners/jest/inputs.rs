@@ -8,7 +8,9 @@ use owed_engine::tree::Tree;
 use super::options::{Drafting, nowhere};
 use super::presets;
 use crate::runners::babel;
+use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
+use crate::runners::manifest::Packages;
 use crate::runners::outcome::below;
 use crate::runners::shared::{Inputs, package_of};
 
@@ -187,7 +189,7 @@ impl Drafting<'_, '_> {
 }
 
 /// Adds the environment that a test asks for in its first comment.
-pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestFile) {
+pub(super) fn docblock(tree: &dyn Tree, packages: &Packages, root: &str, file: &str, test: &mut TestFile) {
     let Some(text) = tree.text(file) else { return };
     let Some(at) = text.find("@jest-environment ") else { return };
     let name = text[at..].split_whitespace().nth(1).unwrap_or_default();
@@ -201,7 +203,12 @@ pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestF
                 None => return,
             }
         }
-        _ => inputs.package(package_of(name), SharedRole::Plugin),
+        _ => {
+            let reader = Reader::new(tree, packages, root);
+            for module in [format!("jest-environment-{name}"), name.to_owned()] {
+                inputs.module(&reader, root, &module, SharedRole::Plugin);
+            }
+        }
     }
     test.shared.extend(inputs.finish());
     test.shared.sort();

@@ -6,9 +6,11 @@ use owed_engine::runner::{Load, SharedRole, TestFile};
 use owed_engine::tree::Tree;
 
 use super::options::Drafting;
+use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
+use crate::runners::manifest::Packages;
 use crate::runners::outcome::below;
-use crate::runners::shared::{Inputs, package_of};
+use crate::runners::shared::Inputs;
 
 impl Drafting<'_, '_> {
     /// Everything that is loaded besides the tests.
@@ -131,7 +133,7 @@ impl Drafting<'_, '_> {
 }
 
 /// Adds the environment that a test asks for in its first comment.
-pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestFile) {
+pub(super) fn docblock(tree: &dyn Tree, packages: &Packages, root: &str, file: &str, test: &mut TestFile) {
     let Some(text) = tree.text(file) else { return };
     let Some(at) = text.find("@vitest-environment").or_else(|| text.find("@jest-environment")) else {
         return;
@@ -149,7 +151,10 @@ pub(super) fn docblock(tree: &dyn Tree, root: &str, file: &str, test: &mut TestF
                 }
             }
         }
-        None => inputs.package(package_of(&format!("vitest-environment-{name}")), SharedRole::Plugin),
+        None => {
+            let reader = Reader::new(tree, packages, root);
+            inputs.module(&reader, root, &format!("vitest-environment-{name}"), SharedRole::Plugin);
+        }
     }
     test.shared.extend(inputs.finish());
     test.shared.sort();

@@ -176,7 +176,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        inputs::docblock(view.tree, &root, file, &mut test);
+        inputs::docblock(view.tree, packages, &root, file, &mut test);
         project.tests.push(test);
     }
     project
