@@ -29,7 +29,7 @@ pub(crate) fn facts_of(source: &str) -> FileFacts {
                 span: Span::default(),
             }),
             "#case" => facts.tests.push(Test {
-                name: vec!["T".to_owned()],
+                name: vec!["Case".to_owned(), "test_a".to_owned()],
                 kind: TestKind::Case,
                 skipped: false,
                 only: false,
