@@ -55,12 +55,7 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
         for (id, found) in found {
             let mut edges = Vec::with_capacity(found.edges.len());
             for (key, edge) in found.edges {
-                let source = matches!(key, NodeKey::Source { .. });
-                let (to, new) = graph.add_node(key);
-                if new && source {
-                    frontier.push(to);
-                }
-                edges.push((to, edge));
+                edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
             graph.add_edges(id, edges);
             for (path, line) in found.absent {
@@ -94,23 +89,45 @@ fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
-    let number = u32::try_from(number).expect("there are fewer than four thousand million tests");
-    let (id, _) = graph.add_node(NodeKey::Test(number));
-    let mut edges = Vec::new();
-    let mut add = |graph: &mut Graph, key: NodeKey, kind: EdgeKind| {
-        let source = matches!(key, NodeKey::Source { .. });
-        let (to, new) = graph.add_node(key);
-        if new && source {
-            frontier.push(to);
-        }
-        edges.push((to, Edge { kind, line: 0 }));
-    };
-    add(graph, file_key(project, suite.class, &test.path), EdgeKind::Own);
-    for shared in suite.project.shared.iter().chain(&test.shared) {
-        let key = shared_key(project, suite.class, shared);
-        add(graph, key, EdgeKind::Shared(shared.role));
+    let (id, _) = graph.add_node(NodeKey::Test(number_of(number)));
+    let (common, new) = graph.add_node(NodeKey::Suite(number_of(reference.suite)));
+    if new {
+        let edges = shared_edges(project, graph, frontier, suite.class, &suite.project.shared);
+        graph.add_edges(common, edges);
     }
+    let mut edges = shared_edges(project, graph, frontier, suite.class, &test.shared);
+    let own = add_target(graph, frontier, file_key(project, suite.class, &test.path));
+    edges.push((own, Edge { kind: EdgeKind::Own, line: 0 }));
+    edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
     graph.add_edges(id, edges);
+}
+
+fn shared_edges(
+    project: &Project<'_>,
+    graph: &mut Graph,
+    frontier: &mut Vec<NodeId>,
+    class: u32,
+    shared: &[Shared],
+) -> Vec<(NodeId, Edge)> {
+    let edge = |shared: &Shared| {
+        let to = add_target(graph, frontier, shared_key(project, class, shared));
+        (to, Edge { kind: EdgeKind::Shared(shared.role), line: 0 })
+    };
+    shared.iter().map(edge).collect()
+}
+
+/// The node of a target; a source that is new is followed next.
+fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
+    let source = matches!(key, NodeKey::Source { .. });
+    let (to, new) = graph.add_node(key);
+    if new && source {
+        frontier.push(to);
+    }
+    to
+}
+
+fn number_of(index: usize) -> u32 {
+    u32::try_from(index).expect("there are fewer than four thousand million tests")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
