@@ -12,6 +12,7 @@ use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
 use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::project::{Project, read_source};
@@ -37,8 +38,9 @@ type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
 pub(crate) fn resolve(project: &mut Project<'_>) {
     let mut graph = Graph::default();
     let mut frontier = Vec::new();
+    let links = Links::new(project.tree);
     for number in 0..project.tests.len() {
-        add_test(project, &mut graph, &mut frontier, number);
+        add_test(project, &links, &mut graph, &mut frontier, number);
     }
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
@@ -49,8 +51,10 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
         .map(|options| project.plugins.languages.iter().map(|l| l.resolver(project.tree, options)).collect())
         .collect();
     while !frontier.is_empty() {
-        let found: Vec<(NodeId, Found)> =
-            frontier.par_iter().map(|&id| (id, follow(project, &extra, &resolvers, graph.key(id)))).collect();
+        let found: Vec<(NodeId, Found)> = frontier
+            .par_iter()
+            .map(|&id| (id, follow(project, &links, &extra, &resolvers, graph.key(id))))
+            .collect();
         frontier = Vec::new();
         for (id, found) in found {
             let mut edges = Vec::with_capacity(found.edges.len());
@@ -85,35 +89,45 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     project.facts.extend(extra);
 }
 
-fn add_test(project: &Project<'_>, graph: &mut Graph, frontier: &mut Vec<NodeId>, number: usize) {
+fn add_test(
+    project: &Project<'_>,
+    links: &Links,
+    graph: &mut Graph,
+    frontier: &mut Vec<NodeId>,
+    number: usize,
+) {
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
     let (id, _) = graph.add_node(NodeKey::Test(number_of(number)));
     let (common, new) = graph.add_node(NodeKey::Suite(number_of(reference.suite)));
     if new {
-        let edges = shared_edges(project, graph, frontier, suite.class, &suite.project.shared);
+        let edges = shared_edges(project, links, graph, frontier, suite.class, &suite.project.shared);
         graph.add_edges(common, edges);
     }
-    let mut edges = shared_edges(project, graph, frontier, suite.class, &test.shared);
-    let own = add_target(graph, frontier, file_key(project, suite.class, &test.path));
-    edges.push((own, Edge { kind: EdgeKind::Own, line: 0 }));
+    let mut edges = shared_edges(project, links, graph, frontier, suite.class, &test.shared);
+    let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind: EdgeKind::Own, line: 0 })];
+    add_other_names(project, links, &mut own);
+    edges.extend(own.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)));
     edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
     graph.add_edges(id, edges);
 }
 
 fn shared_edges(
     project: &Project<'_>,
+    links: &Links,
     graph: &mut Graph,
     frontier: &mut Vec<NodeId>,
     class: u32,
     shared: &[Shared],
 ) -> Vec<(NodeId, Edge)> {
     let edge = |shared: &Shared| {
-        let to = add_target(graph, frontier, shared_key(project, class, shared));
-        (to, Edge { kind: EdgeKind::Shared(shared.role), line: 0 })
+        let edge = Edge { kind: EdgeKind::Shared(shared.role), line: 0 };
+        (shared_key(project, class, shared), edge)
     };
-    shared.iter().map(edge).collect()
+    let mut keys: Vec<(NodeKey, Edge)> = shared.iter().map(edge).collect();
+    add_other_names(project, links, &mut keys);
+    keys.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)).collect()
 }
 
 /// The node of a target; a source that is new is followed next.
@@ -169,8 +183,41 @@ fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
     }
 }
 
+/// Records what is read through a link under its other name, too.
+fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKey, Edge)>) {
+    let mut more = Vec::new();
+    for (key, edge) in edges.iter() {
+        match key {
+            NodeKey::Source { path, .. } | NodeKey::Data(path) => {
+                // Without links in the inventory, its files have one name.
+                if links.is_empty() && in_inventory(project, path) {
+                    continue;
+                }
+                let other = other_name(project.tree, path);
+                more.extend(other.map(|other| (data_key(project, &other), *edge)));
+            }
+            NodeKey::Listing { listing, contents } => {
+                if *contents {
+                    more.extend(links.below(&listing.dir).map(|real| (data_key(project, real), *edge)));
+                }
+                if let Some(dir) = other_name(project.tree, &listing.dir) {
+                    let listing = Listing { dir, glob: listing.glob.clone() };
+                    more.push((NodeKey::Listing { listing, contents: *contents }, *edge));
+                }
+            }
+            NodeKey::Test(_)
+            | NodeKey::Suite(_)
+            | NodeKey::Manifest(_)
+            | NodeKey::Package(_)
+            | NodeKey::Env(_) => {}
+        }
+    }
+    edges.append(&mut more);
+}
+
 fn follow(
     project: &Project<'_>,
+    links: &Links,
     extra: &BTreeMap<String, FileFacts>,
     resolvers: &Resolvers<'_>,
     key: &NodeKey,
@@ -227,6 +274,7 @@ fn follow(
     for effect in &facts.effects {
         add_effect(project, &mut found, *class, path, effect);
     }
+    add_other_names(project, links, &mut found.edges);
     if let Some(damage) = facts.damage.first() {
         found.traits.push(Trait {
             opacity: Opacity::Unknown,

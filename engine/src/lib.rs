@@ -18,6 +18,7 @@ mod closure;
 pub mod facts;
 pub mod graph;
 pub mod language;
+mod links;
 mod opacity;
 pub mod path;
 pub mod place;

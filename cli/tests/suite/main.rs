@@ -15,4 +15,5 @@ mod human;
 mod plan;
 mod schema;
 mod trouble;
+mod truth;
 mod why;

@@ -4,10 +4,11 @@
 //! A file belongs to the nearest directory above it that configures pytest. Where none
 //! does, it belongs to the nearest Python distribution, and pytest runs it when anything
 //! says that pytest is used there: a declared dependency, a command in a script, a
-//! `conftest.py`, an import. Else unittest does.
+//! `conftest.py`, an import, a test that is a bare function. Else unittest does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use owed_engine::facts::TestKind;
 use owed_engine::path;
 use owed_engine::runner::View;
 
@@ -175,7 +176,16 @@ fn uses_pytest(view: &View<'_>, layout: &Layout, commands: &Commands, dir: &str,
         .iter()
         .filter(|d| path::is_within(dir, &d.dir))
         .any(|d| d.declared.iter().any(|name| name == "pytest" || name.starts_with("pytest-")));
-    declared || runs(Program::Pytest)
+    declared || runs(Program::Pytest) || files.iter().any(|file| holds_functions(view, file))
+}
+
+/// Whether a test module by pytest's default names holds a test that is a bare function,
+/// which unittest does not run.
+fn holds_functions(view: &View<'_>, file: &str) -> bool {
+    let name = path::basename(file);
+    (name.starts_with("test_") || name.ends_with("_test.py"))
+        && (view.facts)(file)
+            .is_some_and(|facts| facts.tests.iter().any(|t| t.kind == TestKind::Case && t.name.len() == 1))
 }
 
 /// Gives each file to its project.
