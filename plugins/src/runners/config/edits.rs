@@ -271,18 +271,19 @@ impl<'a> Visit<'a> for Finder {
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         let at = it.span.start;
-        if !self.followed.contains(&at) {
-            if let Some(member) = it.callee.get_inner_expression().as_member_expression() {
-                if member.static_property_name().is_some_and(|n| MUTATING.contains(&n)) {
-                    self.block(root(member.object()), at);
-                }
-                let assigns = member.object().is_specific_id("Object")
-                    && member.static_property_name().is_some_and(|n| {
-                        matches!(n, "assign" | "defineProperty" | "defineProperties" | "setPrototypeOf")
-                    });
-                if assigns && let Some(Expression::Identifier(id)) = it.arguments.first().and_then(inner) {
-                    self.block(Some(id.name.to_string()), at);
-                }
+        if !self.followed.contains(&at)
+            && let Some(member) = it.callee.get_inner_expression().as_member_expression()
+        {
+            let name = member.static_property_name();
+            if name.is_some_and(|n| MUTATING.contains(&n)) {
+                self.block(root(member.object()), at);
+            }
+            let assigns = member.object().is_specific_id("Object")
+                && name.is_some_and(|n| {
+                    matches!(n, "assign" | "defineProperty" | "defineProperties" | "setPrototypeOf")
+                });
+            if assigns && let Some(Expression::Identifier(id)) = it.arguments.first().and_then(inner) {
+                self.block(Some(id.name.to_string()), at);
             }
         }
         walk::walk_call_expression(self, it);

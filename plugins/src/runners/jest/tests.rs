@@ -3,6 +3,11 @@ use owed_engine::tree::MemoryTree;
 
 use super::*;
 
+/// Paths with their text.
+type Files = Vec<(&'static str, &'static str)>;
+/// What is expected, one line a test or project.
+type Lines = Vec<&'static str>;
+
 fn discover_with(files: &[(&str, &str)], loader: &dyn ConfigLoader) -> Discovery {
     let tree = MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())));
     Jest.discover(&View { tree: &tree, facts: &|_| None, loader })
@@ -40,7 +45,7 @@ fn shares(project: &RunnerProject, path: &str) -> bool {
 fn tests_are_listed() {
     let dep = ("package.json", "{\"devDependencies\": {\"jest\": \"^29.0.0\"}}");
     let config = |text: &'static str| ("jest.config.js", text);
-    let cases: Vec<(Vec<(&str, &str)>, Vec<&str>)> = vec![
+    let cases: Vec<(Files, Lines)> = vec![
         (
             vec![
                 dep,
@@ -176,7 +181,7 @@ fn tests_are_listed() {
 
 #[test]
 fn projects_are_listed() {
-    let cases: Vec<(Vec<(&str, &str)>, Vec<&str>)> = vec![
+    let cases: Vec<(Files, Lines)> = vec![
         (
             vec![
                 ("jest.config.js", "module.exports = { projects: ['<rootDir>/packages/*'] }"),

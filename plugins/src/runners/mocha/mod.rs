@@ -45,7 +45,7 @@ impl Runner for Mocha {
         let mut argv = vec!["npx".to_owned()];
         let (words, output) = flags::without_output(flags::words(project.name.as_deref()));
         // A wrapper that starts mocha stands first.
-        if !words.first().is_some_and(|w| !w.starts_with('-')) {
+        if words.first().is_none_or(|w| w.starts_with('-')) {
             argv.push("mocha".to_owned());
         }
         argv.extend(words);

@@ -4,6 +4,11 @@ use owed_engine::tree::MemoryTree;
 
 use super::*;
 
+/// Paths with their text.
+type Files = Vec<(&'static str, String)>;
+/// What is expected, one line a test or project.
+type Lines = Vec<&'static str>;
+
 fn discover(files: &[(&str, &str)]) -> Discovery {
     let tree = MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())));
     Mocha.discover(&View { tree: &tree, facts: &|_| None, loader: &NoLoader })
@@ -25,7 +30,7 @@ fn show(discovery: &Discovery) -> Vec<String> {
 #[test]
 fn tests_are_listed() {
     let script = |s: &str| format!("{{\"scripts\": {{\"test\": \"{s}\"}}}}");
-    let cases: Vec<(Vec<(&str, String)>, Vec<&str>)> = vec![
+    let cases: Vec<(Files, Lines)> = vec![
         (
             vec![
                 ("package.json", script("mocha")),

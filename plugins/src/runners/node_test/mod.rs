@@ -57,7 +57,7 @@ impl Runner for NodeTest {
         let (words, output) = flags::without_output(flags::words(project.name.as_deref()));
         let mut argv = Vec::new();
         // Another program than node stands first.
-        if !words.first().is_some_and(|w| !w.starts_with('-')) {
+        if words.first().is_none_or(|w| w.starts_with('-')) {
             argv.push("node".to_owned());
         } else {
             argv.push("npx".to_owned());
@@ -89,11 +89,9 @@ fn survey(view: &View<'_>, packages: &Packages, claimed: &BTreeSet<String>) -> S
         }
         let found = claims::frameworks(facts);
         match found.first() {
-            Some((Framework::Node, _)) if found.len() == 1 => {
-                if !claimed.contains(file) {
-                    let dir = packages.nearest(path::dirname(file)).map_or("", |p| p.dir.as_str());
-                    survey.unclaimed.entry(dir.to_owned()).or_default().insert(file.clone());
-                }
+            Some((Framework::Node, _)) if found.len() == 1 && !claimed.contains(file) => {
+                let dir = packages.nearest(path::dirname(file)).map_or("", |p| p.dir.as_str());
+                survey.unclaimed.entry(dir.to_owned()).or_default().insert(file.clone());
             }
             Some((Framework::Other(name), line)) => {
                 survey.problems.push(not_supported(file, Some(*line), name));

@@ -7,6 +7,11 @@ use owed_engine::tree::MemoryTree;
 
 use super::*;
 
+/// Paths with their text.
+type Files = Vec<(&'static str, &'static str)>;
+/// What is expected, one line a test or project.
+type Lines = Vec<&'static str>;
+
 /// Facts of a test file that imports `module`.
 fn facts(module: &str) -> FileFacts {
     FileFacts {
@@ -62,7 +67,7 @@ fn tests_are_listed() {
             "{{\"scripts\": {{\"test\": \"{s}\"}}, \"devDependencies\": {{\"vitest\": \"3\", \"tsx\": \"4\"}}}}"
         )
     };
-    let cases: Vec<(String, Vec<(&str, &str)>, Vec<&str>)> = vec![
+    let cases: Vec<(String, Files, Lines)> = vec![
         (
             script("node --test"),
             vec![

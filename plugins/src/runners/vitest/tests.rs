@@ -3,6 +3,11 @@ use owed_engine::tree::MemoryTree;
 
 use super::*;
 
+/// Paths with their text.
+type Files = Vec<(&'static str, &'static str)>;
+/// What is expected, one line a test or project.
+type Lines = Vec<&'static str>;
+
 fn tree(files: &[(&str, &str)]) -> MemoryTree {
     MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())))
 }
@@ -41,7 +46,7 @@ const DEP: (&str, &str) = ("package.json", "{\"devDependencies\": {\"vitest\": \
 #[test]
 fn tests_are_listed() {
     let config = |text: &'static str| ("vitest.config.ts", text);
-    let cases: Vec<(Vec<(&str, &str)>, Vec<&str>)> = vec![
+    let cases: Vec<(Files, Lines)> = vec![
         (
             vec![DEP, ("a.test.ts", ""), ("src/b.spec.jsx", ""), ("c.ts", ""), ("dist/a.test.js", "")],
             vec![": a.test.ts src/b.spec.jsx"],
@@ -114,7 +119,7 @@ fn tests_are_listed() {
 
 #[test]
 fn projects_and_workspaces() {
-    let cases: Vec<(Vec<(&str, &str)>, Vec<&str>)> = vec![
+    let cases: Vec<(Files, Lines)> = vec![
         (
             vec![
                 ("vitest.config.ts", "export default { test: { projects: ['packages/*', '!packages/c'] } }"),
