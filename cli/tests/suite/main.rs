@@ -14,5 +14,6 @@ mod help;
 mod human;
 mod plan;
 mod schema;
+mod tidy;
 mod trouble;
 mod why;

@@ -6,6 +6,7 @@
 
 mod child;
 mod locate;
+mod matcher;
 mod mocks;
 mod options;
 mod presets;
