@@ -393,11 +393,15 @@ fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) 
         PathBase::Cwd => {
             // The working directory is the runner project's root, as `owed` runs it; a
             // person may also start the runner at the project's root.
-            let root = project.classes[class as usize].root.as_str();
-            let mut places = vec![path::join(root, &expression.path)];
-            if !root.is_empty() {
-                places.extend(path::join("", &expression.path).map(Some));
+            let roots = project.classes[class as usize].all_roots();
+            let mut places: Vec<Option<String>> =
+                roots.map(|root| path::join(root, &expression.path)).collect();
+            places.push(path::join("", &expression.path));
+            // Leaving the project from one of several places is the business of that place.
+            if places.iter().any(Option::is_some) {
+                places.retain(Option::is_some);
             }
+            places.sort();
             places.dedup();
             places
         }

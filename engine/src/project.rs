@@ -124,18 +124,25 @@ pub struct Project<'a> {
 }
 
 impl<'a> Project<'a> {
-    /// Reads all sources in parallel, asks the runners, and resolves every closure. The
-    /// result is the same for any number of threads.
+    /// Reads, discovers and resolves. The result is the same for any number of threads.
     pub fn load(
         tree: &'a dyn Tree,
         plugins: Plugins<'a>,
         settings: Settings,
         loader: &dyn ConfigLoader,
     ) -> Self {
+        let mut project = Self::read(tree, plugins, settings);
+        project.discover(loader);
+        project.resolve();
+        project
+    }
+
+    /// The first step: reads all sources in parallel.
+    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings) -> Self {
         let exclude = globs(&settings.exclude);
         let files: Vec<String> = tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect();
         let (facts, not_checked) = read_sources(tree, plugins, &settings, &files);
-        let mut project = Self {
+        Self {
             tree,
             plugins,
             settings,
@@ -147,15 +154,18 @@ impl<'a> Project<'a> {
             graph: Graph::default(),
             not_checked,
             problems: Vec::new(),
-        };
-        project.discover(loader);
-        closure::resolve(&mut project);
-        project.problems.sort();
-        project.problems.dedup();
-        project
+        }
     }
 
-    fn discover(&mut self, loader: &dyn ConfigLoader) {
+    /// The last step: follows every closure from the tests outward.
+    pub fn resolve(&mut self) {
+        closure::resolve(self);
+        self.problems.sort();
+        self.problems.dedup();
+    }
+
+    /// The second step: asks the runners for their projects and tests.
+    pub fn discover(&mut self, loader: &dyn ConfigLoader) {
         let facts = &self.facts;
         let lookup = |path: &str| facts.get(path);
         let view = View { tree: self.tree, facts: &lookup, loader };
@@ -165,13 +175,7 @@ impl<'a> Project<'a> {
             self.problems.extend(discovery.problems);
             for mut project in discovery.projects {
                 project.tests.retain(|t| !exclude.is_match(&t.path));
-                let class = match self.classes.iter().position(|c| *c == project.resolve) {
-                    Some(class) => class,
-                    None => {
-                        self.classes.push(project.resolve.clone());
-                        self.classes.len() - 1
-                    }
-                };
+                let class = self.class_of(&project.resolve);
                 let suite = self.suites.len();
                 self.tests.extend((0..project.tests.len()).map(|test| TestRef { suite, test }));
                 self.suites.push(Suite {
@@ -182,6 +186,31 @@ impl<'a> Project<'a> {
                 });
             }
         }
+    }
+
+    /// The resolution class of these options: projects that differ only in where they lie
+    /// share one, which then looks from each of their roots. That finds more than one of
+    /// them would, never less, and a repository of fifty like packages is followed once.
+    fn class_of(&mut self, options: &ResolveOptions) -> usize {
+        let place_less =
+            |o: &ResolveOptions| ResolveOptions { roots: Vec::new(), mock_roots: Vec::new(), ..o.clone() };
+        let key = ResolveOptions { root: String::new(), ..place_less(options) };
+        let known = (1..self.classes.len())
+            .find(|&class| ResolveOptions { root: String::new(), ..place_less(&self.classes[class]) } == key);
+        let class = known.unwrap_or_else(|| {
+            self.classes.push(ResolveOptions { roots: Vec::new(), ..options.clone() });
+            self.classes.len() - 1
+        });
+        let into = &mut self.classes[class];
+        for (list, more) in [
+            (&mut into.roots, std::slice::from_ref(&options.root)),
+            (&mut into.mock_roots, options.mock_roots.as_slice()),
+        ] {
+            list.extend_from_slice(more);
+            list.sort();
+            list.dedup();
+        }
+        class
     }
 
     /// The suite of a test.

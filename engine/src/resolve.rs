@@ -12,6 +12,9 @@ pub struct ResolveOptions {
     /// Directory of the runner's project (`""` for the root): where bare, root-relative
     /// (`/src/x`) and working-directory-relative paths start.
     pub root: String,
+    /// The roots of all projects that share these options, when the engine has put them
+    /// into one class; empty otherwise. Whatever starts at the root starts at each.
+    pub roots: Vec<String>,
     /// Export conditions beyond `import`/`require` and `default`, in the runner's order.
     pub conditions: Vec<String>,
     /// Rewrites tried before anything else, in order.
@@ -39,6 +42,14 @@ pub struct ResolveOptions {
     pub types_erased: bool,
     /// Python: directories on `sys.path`, in order (source roots, `pythonpath`, `rootdir`).
     pub source_roots: Vec<String>,
+}
+
+impl ResolveOptions {
+    /// Every directory that is a root: [`ResolveOptions::roots`], or the one root.
+    pub fn all_roots(&self) -> impl Iterator<Item = &str> {
+        let one = self.roots.is_empty().then_some(self.root.as_str());
+        one.into_iter().chain(self.roots.iter().map(String::as_str))
+    }
 }
 
 /// One alias of a runner's configuration.

@@ -114,9 +114,24 @@ impl Session {
 
     fn load(&self) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-        self.timed("project", || {
-            Project::load(&self.tree, plugins, self.config.settings.clone(), &*self.loader)
-        })
+        let mut project = self.step(
+            "read",
+            || Project::read(&self.tree, plugins, self.config.settings.clone()),
+            |project| count(project.facts.len(), "source"),
+        );
+        self.step("discover", || project.discover(&*self.loader), |()| String::new());
+        self.step("resolve", || project.resolve(), |()| String::new());
+        let (nodes, edges) = project.graph.size();
+        self.took_none(&format!(
+            "{}, {}, {}, {nodes} nodes, {edges} edges",
+            count(project.suites.len(), "runner project"),
+            count(project.tests.len(), "test"),
+            match project.classes.len() {
+                1 => "1 resolution class".to_owned(),
+                n => format!("{n} resolution classes"),
+            }
+        ));
+        project
     }
 
     /// Adds what this session and a comparison could not tell to an answer's lists.
@@ -157,6 +172,20 @@ impl Session {
         let result = work();
         self.took(phase, start.elapsed(), "");
         result
+    }
+
+    /// The same, with what came of it.
+    fn step<T>(&self, phase: &str, work: impl FnOnce() -> T, found: impl FnOnce(&T) -> String) -> T {
+        let start = host::now();
+        let result = work();
+        self.took(phase, start.elapsed(), &found(&result));
+        result
+    }
+
+    fn took_none(&self, found: &str) {
+        if self.output.view.verbose {
+            self.output.aside(&style::dim(&format!("graph      {found}")));
+        }
     }
 
     fn took(&self, phase: &str, time: Duration, found: &str) {

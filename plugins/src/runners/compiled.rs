@@ -4,11 +4,11 @@
 use owed_engine::path;
 use owed_engine::tree::Tree;
 
-use super::below;
 use super::config::json;
 use super::config::value::Value;
 use super::glob;
 use super::manifest::{Packages, chain};
+use super::outcome::below;
 
 /// Where a compiler writes, and what it reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

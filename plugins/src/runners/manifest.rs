@@ -68,6 +68,14 @@ impl Packages {
         packages
     }
 
+    /// Those whose scripts count: all but the ones among fixtures of a package above.
+    pub fn running(&self) -> impl Iterator<Item = &Package> {
+        self.by_dir.values().filter(|p| {
+            let fixture = p.dir.split('/').any(super::outcome::is_fixture);
+            !(fixture && chain(&p.dir).skip(1).any(|d| self.by_dir.contains_key(d)))
+        })
+    }
+
     /// All of them, by directory.
     pub fn all(&self) -> impl Iterator<Item = &Package> {
         self.by_dir.values()

@@ -50,6 +50,11 @@ impl Inputs {
     /// Adds what `specifier`, written for the directory `dir`, means: a file there, a file
     /// of a workspace package, or an installed package.
     pub fn module(&mut self, reader: &Reader<'_>, dir: &str, specifier: &str, role: SharedRole) {
+        if matches!(specifier, "dotenv/config" | "dotenv-flow/config" | "dotenv-expand/config")
+            && let Some(file) = path::join(dir, ".env")
+        {
+            self.content(&file, SharedRole::Env);
+        }
         let here = specifier.starts_with(['.', '/']);
         let local = reader.inside(specifier, dir).and_then(|p| reader.existing(&p).or(here.then_some(p)));
         match local.or_else(|| reader.package_file(specifier)) {

@@ -2,6 +2,8 @@
 //! escapes, `&&`, `||`, `;`, `|`, leading assignments and the wrappers that only set the
 //! environment. It expands nothing; a word with `$` stays as it is.
 
+use owed_engine::path;
+
 /// One command of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
@@ -11,7 +13,12 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// The directory it is started in, when the script changes to one first.
     pub dir: Option<String>,
+    /// Names it sets for the command, with their values.
+    pub environment: Vec<(String, String)>,
 }
+
+/// The option with which jest runs ECMAScript modules as such.
+pub const VM_MODULES: &str = "--experimental-vm-modules";
 
 /// Programs that run the command that follows them.
 const WRAPPERS: &[&str] = &[
@@ -41,7 +48,8 @@ pub fn commands(script: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut dir: Option<String> = None;
     for words in split(script) {
-        let words = unwrapped(&words);
+        let all = words;
+        let words = unwrapped(&all);
         let Some((program, arguments)) = words.split_first() else { continue };
         if program == "cd" {
             dir = arguments.first().cloned();
@@ -51,9 +59,22 @@ pub fn commands(script: &str) -> Vec<Command> {
             program: program.rsplit('/').next().unwrap_or(program).to_owned(),
             arguments: arguments.to_vec(),
             dir: dir.clone(),
+            environment: environment(&all[..all.len() - words.len()]),
         });
     }
     commands
+}
+
+/// What words that stand before a command say about its environment: assignments, and
+/// options of a node that runs the command's file.
+fn environment(words: &[String]) -> Vec<(String, String)> {
+    words
+        .iter()
+        .filter(|w| is_assignment(w))
+        .filter_map(|w| w.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(words.iter().filter(|w| *w == VM_MODULES).map(|w| ("NODE_OPTIONS".to_owned(), w.clone())))
+        .collect()
 }
 
 /// Takes assignments and wrappers off the front.
@@ -117,6 +138,12 @@ fn is_assignment(word: &str) -> bool {
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && !name.starts_with(|c: char| c.is_ascii_digit())
     })
+}
+
+/// The directories that `NODE_PATH` names for `command` in `dir`, project-relative.
+pub fn node_path(command: &Command, dir: &str) -> Vec<String> {
+    let value = command.set("NODE_PATH").unwrap_or_default();
+    value.split([':', ';']).filter(|d| !d.is_empty()).filter_map(|d| path::join(dir, d)).collect()
 }
 
 /// The words of each simple command of `script`.
@@ -199,6 +226,19 @@ impl Command {
         self.values(names).pop()
     }
 
+    /// What the name `name` is set to for the command.
+    pub fn set(&self, name: &str) -> Option<&str> {
+        self.environment.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Modules that `NODE_OPTIONS` has node load first.
+    pub fn preloaded(&self) -> Vec<String> {
+        let arguments = split(self.set("NODE_OPTIONS").unwrap_or_default()).into_iter().flatten().collect();
+        let node = Self { arguments, ..Self::default() };
+        let values = node.values(&["--require", "-r", "--import", "--loader", "--experimental-loader"]);
+        values.into_iter().map(str::to_owned).collect()
+    }
+
     /// Whether a flag with one of `names` is given.
     pub fn has(&self, names: &[&str]) -> bool {
         self.arguments.iter().any(|w| names.contains(&w.as_str()))
@@ -264,5 +304,9 @@ mod tests {
         let command = &commands("mocha --require a -r b --spec=c d")[0];
         assert_eq!(command.values(&["--require", "-r"]), ["a", "b"]);
         assert_eq!(command.positional(&["--require", "-r"]), ["d"]);
+        let command =
+            &commands("cross-env NODE_PATH=src NODE_OPTIONS='--import ./x.mjs --no-warnings' jest")[0];
+        assert_eq!(command.set("NODE_PATH"), Some("src"));
+        assert_eq!(command.preloaded(), ["./x.mjs"]);
     }
 }

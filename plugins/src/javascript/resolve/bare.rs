@@ -218,7 +218,8 @@ impl Js<'_> {
             return true;
         }
         let package = scope.packages.first().map_or("", |package| package.dir.as_str());
-        [package, self.options.root.as_str(), ""].into_iter().any(|base| {
+        let bases = std::iter::once(package).chain(self.options.all_roots()).chain([""]);
+        bases.into_iter().any(|base| {
             let mut attempt = Resolution::default();
             let found = path::join(base, text).is_some_and(|target| self.probe(&target, class, &mut attempt));
             // A miss is no candidate: nothing says that these places are looked at.

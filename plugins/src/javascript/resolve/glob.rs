@@ -122,12 +122,14 @@ impl Js<'_> {
 
     /// A relative or rooted pattern, as project paths.
     fn anchored_plain(&self, dir: &str, text: &str) -> Vec<String> {
-        let candidates = match text.strip_prefix('/') {
-            Some(rest) => [path::join(&self.options.root, rest), path::join("", rest)],
-            None if text.starts_with('.') => [path::join(dir, text), None],
-            None => [None, None],
+        let mut patterns: Vec<String> = match text.strip_prefix('/') {
+            Some(rest) => {
+                self.options.all_roots().chain([""]).filter_map(|root| path::join(root, rest)).collect()
+            }
+            None if text.starts_with('.') => path::join(dir, text).into_iter().collect(),
+            None => Vec::new(),
         };
-        let mut patterns: Vec<String> = candidates.into_iter().flatten().collect();
+        patterns.sort();
         patterns.dedup();
         patterns
     }

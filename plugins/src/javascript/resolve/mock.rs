@@ -41,7 +41,7 @@ impl Js<'_> {
         if matches!(specifier::parse(package), Specifier::Bare(_)) {
             self.existing_mocks(package, &mut out);
             let roots = self.options.mock_roots.iter().map(String::as_str);
-            for root in roots.chain([self.options.root.as_str(), ""]) {
+            for root in roots.chain(self.options.all_roots()).chain([""]) {
                 if let Some(place) = path::join(&below(root, "__mocks__"), package) {
                     self.stand_in(&place, class, &mut out);
                 }

@@ -193,7 +193,7 @@ impl<'a> Js<'a> {
     fn plain(&self, dir: &str, text: &str, class: Class, out: &mut Resolution) {
         match specifier::parse(text) {
             Specifier::Relative(relative) => self.relative(dir, relative, class, out),
-            Specifier::Rooted(rooted) => self.rooted(&self.options.root, rooted, class, out),
+            Specifier::Rooted(rooted) => self.rooted_anywhere(rooted, class, out),
             Specifier::Internal(name) => self.internal(dir, name, class, out),
             Specifier::Bare(bare) => self.bare(dir, bare, class, out),
             Specifier::FileUrl(url) => self.rooted("", &percent_decoded(url), class, out),
@@ -231,6 +231,18 @@ impl<'a> Js<'a> {
     }
 
     /// `/x`: below `root`, below the project, or absolute.
+    /// From every root that shares these options; one that is not there is no miss when
+    /// another is.
+    fn rooted_anywhere(&self, text: &str, class: Class, out: &mut Resolution) {
+        let before = out.unknown.take();
+        let mut found = false;
+        for root in self.options.all_roots() {
+            self.rooted(root, text, class, out);
+            found |= out.unknown.take().is_none();
+        }
+        out.unknown = if found { before } else { Some(UnknownImport::Unresolved) };
+    }
+
     fn rooted(&self, root: &str, text: &str, class: Class, out: &mut Resolution) {
         for text in spellings(text) {
             let rest = text.trim_start_matches('/');
@@ -304,7 +316,7 @@ impl<'a> Js<'a> {
         }
         let mut found = false;
         let mut tried = Vec::new();
-        for base in [dir, self.options.root.as_str(), ""] {
+        for base in std::iter::once(dir).chain(self.options.all_roots()).chain([""]) {
             if let Some(target) = path::join(base, text)
                 && !tried.contains(&target)
             {

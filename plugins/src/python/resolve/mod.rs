@@ -48,7 +48,7 @@ pub(crate) struct PythonResolver<'a> {
     roots: Vec<Place>,
     /// Dotted package to its directory, when they differ in name.
     aliases: Vec<(Vec<String>, Place)>,
-    root: String,
+    starts: Vec<String>,
     layout: OnceLock<Layout>,
     /// Top-level modules of declared distributions.
     declared: OnceLock<BTreeSet<String>>,
@@ -127,13 +127,17 @@ impl<'a> PythonResolver<'a> {
         let (mut roots, mut aliases) = (options.source_roots.clone(), options.aliases.clone());
         if roots.is_empty() {
             let read = Layout::read(tree);
-            let (found, renamed) = read.roots_for(&options.root);
-            roots = found;
-            aliases.extend(renamed);
+            for root in options.all_roots() {
+                let (found, renamed) = read.roots_for(root);
+                roots.extend(found);
+                aliases.extend(renamed);
+            }
             let _ = layout.set(read);
         }
-        if !roots.contains(&options.root) {
-            roots.push(options.root.clone());
+        for root in options.all_roots() {
+            if !roots.iter().any(|known| known == root) {
+                roots.push(root.to_owned());
+            }
         }
         let mut places: Vec<Place> = Vec::new();
         for place in roots.iter().filter_map(|root| index.place(root)) {
@@ -151,12 +155,12 @@ impl<'a> PythonResolver<'a> {
                 AliasFind::Regex(_) => None,
             })
             .collect();
-        let root = options.root.clone();
+        let starts = options.all_roots().map(str::to_owned).collect();
         Self {
             index,
             roots: places,
             aliases,
-            root,
+            starts,
             layout,
             declared: OnceLock::new(),
             stars: Mutex::default(),

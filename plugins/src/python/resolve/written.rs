@@ -41,11 +41,11 @@ impl PythonResolver<'_> {
         }
         let mut found = Resolution::default();
         let beside = path::dirname(ask.from);
-        let bases: &[&str] = if specifier.starts_with("./") || specifier.starts_with("../") {
-            &[beside]
-        } else {
-            &[beside, self.root.as_str(), ""]
-        };
+        let mut bases = vec![beside];
+        if !(specifier.starts_with("./") || specifier.starts_with("../")) {
+            bases.extend(self.starts.iter().map(String::as_str));
+            bases.push("");
+        }
         let absolute = self.index.tree().root().to_str().and_then(|root| specifier.strip_prefix(root));
         let specifier = absolute.map_or(specifier, |inside| inside.trim_start_matches('/'));
         for base in bases {

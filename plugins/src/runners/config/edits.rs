@@ -274,12 +274,11 @@ impl<'a> Visit<'a> for Finder {
         if !self.followed.contains(&at)
             && let Some(member) = it.callee.get_inner_expression().as_member_expression()
         {
-            let name = member.static_property_name();
-            if name.is_some_and(|n| MUTATING.contains(&n)) {
+            if member.static_property_name().is_some_and(|n| MUTATING.contains(&n)) {
                 self.block(root(member.object()), at);
             }
             let assigns = member.object().is_specific_id("Object")
-                && name.is_some_and(|n| {
+                && member.static_property_name().is_some_and(|n| {
                     matches!(n, "assign" | "defineProperty" | "defineProperties" | "setPrototypeOf")
                 });
             if assigns && let Some(Expression::Identifier(id)) = it.arguments.first().and_then(inner) {

@@ -12,7 +12,8 @@ use oxc_ast::ast::{
 use oxc_ast_visit::Visit;
 use oxc_span::GetSpan;
 
-use super::module::{Module, Step, bind};
+use super::module::Module;
+use super::pattern::{Step, bind};
 use super::value::{FunctionRef, Value};
 
 /// A function in the syntax tree.

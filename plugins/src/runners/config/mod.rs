@@ -15,6 +15,8 @@ pub mod json;
 mod locate;
 mod member;
 mod module;
+mod package;
+mod pattern;
 pub mod yaml;
 
 use std::cell::{Cell, RefCell};

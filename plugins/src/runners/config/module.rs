@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use owed_engine::path;
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, Function,
-    ImportDeclarationSpecifier, Program, Statement,
+    Declaration, ExportDefaultDeclarationKind, Expression, Function, ImportDeclarationSpecifier, Program,
+    Statement,
 };
 use oxc_parser::Parser;
 use oxc_span::{GetSpan, SourceType};
 
 use super::edits::{self, Edits};
 use super::function::{self, FunctionNode};
+use super::pattern::{Step, bind};
 use super::value::{Entry, Object, Value};
 use super::{Reader, unknown};
 
@@ -73,17 +74,6 @@ pub(super) enum Binding<'b, 'a> {
     Import(String, String),
     /// Something else (`let x;`, a class).
     Other(u32),
-}
-
-/// One step into a value that is taken apart.
-#[derive(Clone)]
-pub(super) enum Step {
-    /// `{ key }`.
-    Key(String),
-    /// `[, x]`.
-    Index(usize),
-    /// A rest or a default value, which are not followed.
-    Unknown,
 }
 
 /// A parsed configuration module.
@@ -365,51 +355,6 @@ impl<'b, 'a> Module<'b, 'a> {
             },
             "*" => Some(whole),
             other => Some(self.member(&whole, other, 0)),
-        }
-    }
-}
-
-/// Calls `found` for each name bound by `pattern`, with the way into the value.
-pub(super) fn bind(
-    pattern: &BindingPattern<'_>,
-    steps: Vec<Step>,
-    found: &mut impl FnMut(String, Vec<Step>),
-) {
-    match pattern {
-        BindingPattern::BindingIdentifier(id) => found(id.name.to_string(), steps),
-        BindingPattern::ObjectPattern(object) => {
-            for property in &object.properties {
-                let mut steps = steps.clone();
-                steps.push(match property.key.static_name() {
-                    Some(name) => Step::Key(name.into_owned()),
-                    None => Step::Unknown,
-                });
-                bind(&property.value, steps, found);
-            }
-            if let Some(rest) = &object.rest {
-                let mut steps = steps;
-                steps.push(Step::Unknown);
-                bind(&rest.argument, steps, found);
-            }
-        }
-        BindingPattern::ArrayPattern(array) => {
-            for (index, element) in array.elements.iter().enumerate() {
-                if let Some(element) = element {
-                    let mut steps = steps.clone();
-                    steps.push(Step::Index(index));
-                    bind(element, steps, found);
-                }
-            }
-            if let Some(rest) = &array.rest {
-                let mut steps = steps;
-                steps.push(Step::Unknown);
-                bind(&rest.argument, steps, found);
-            }
-        }
-        BindingPattern::AssignmentPattern(assignment) => {
-            let mut steps = steps;
-            steps.push(Step::Unknown);
-            bind(&assignment.left, steps, found);
         }
     }
 }

@@ -4,9 +4,9 @@ use owed_engine::path;
 use owed_engine::runner::View;
 
 use super::locate::{Place, Starter};
+use crate::runners::child::{ask, installed};
 use crate::runners::config::json;
 use crate::runners::config::value::Value;
-use crate::runners::{ask, installed};
 
 const PROGRAM: &str = include_str!("../scripts/jest.mjs");
 

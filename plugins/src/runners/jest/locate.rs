@@ -8,7 +8,8 @@ use owed_engine::tree::Tree;
 
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
-use crate::runners::{is_fixture, shell};
+use crate::runners::outcome::is_fixture;
+use crate::runners::shell;
 
 const EXTENSIONS: &[&str] = &["js", "ts", "mts", "cts", "mjs", "cjs", "json"];
 const VALUED: &[&str] = &[
@@ -55,6 +56,12 @@ pub(super) struct Place {
     pub(super) starter: Starter,
     /// `--rootDir`, project-relative.
     pub(super) root: Option<String>,
+    /// Directories of `NODE_PATH`, project-relative.
+    pub(super) module_paths: Vec<String>,
+    /// Modules that node loads first.
+    pub(super) preloaded: Vec<String>,
+    /// Whether it is started with [`shell::VM_MODULES`].
+    pub(super) vm_modules: bool,
     /// `--projects`, as written.
     pub(super) projects: Vec<String>,
     /// Whether nothing but a dependency makes it a place: then only files of its own
@@ -185,7 +192,7 @@ fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<String>) -> Located {
         }
         located.places.push(place);
     }
-    located.problems = crate::runners::fixtures(&unused);
+    located.problems = crate::runners::outcome::fixtures(&unused);
     located
 }
 
@@ -231,6 +238,9 @@ fn scripts(packages: &Packages, default: &BTreeMap<String, String>) -> (BTreeSet
                     starter,
                     root: command.value(&["--rootDir"]).and_then(|r| path::join(&dir, r)),
                     projects,
+                    module_paths: shell::node_path(&command, &dir),
+                    preloaded: command.preloaded(),
+                    vm_modules: command.set("NODE_OPTIONS").is_some_and(|v| v.contains(shell::VM_MODULES)),
                     dir,
                     ..Place::default()
                 });

@@ -5,12 +5,14 @@
 //! project, and its tests are owed by any change.
 
 mod child;
+mod inputs;
 mod locate;
 mod matcher;
 mod mocks;
 mod options;
 mod presets;
 mod projects;
+mod resolution;
 #[cfg(test)]
 mod tests;
 
@@ -25,8 +27,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
+use super::outcome::{below, unlisted, unsettled};
 use super::shared::PerTest;
-use super::{below, unsettled};
+use super::shell::VM_MODULES;
 use options::Draft;
 use projects::{Context, Source};
 
@@ -55,7 +58,7 @@ impl Runner for Jest {
             }
             for draft in drafts(view, &packages, place) {
                 let mut project = finish(view, &packages, draft);
-                project.resolve.types_erased = super::erases_types(&project);
+                project.resolve.types_erased = super::outcome::erases_types(&project);
                 found.push((place, project));
             }
         }
@@ -75,7 +78,9 @@ impl Runner for Jest {
             }
             discovery.projects.push(project);
         }
-        discovery.projects.retain(super::says_something);
+        let missing = unlisted(view, &packages, "jest", Framework::Jest, &discovery.projects);
+        discovery.problems.extend(missing);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -101,9 +106,15 @@ impl Runner for Jest {
         let react = project.shared.iter().any(|s| {
             s.role == SharedRole::Toolchain && s.target == Target::Package("npm:react-scripts".to_owned())
         });
+        let modules = Target::Env("NODE_OPTIONS".to_owned());
+        let modules = project.shared.iter().any(|s| s.role == SharedRole::Env && s.target == modules);
         let program: &[&str] =
             if react { &["npx", "react-scripts", "test", "--watchAll=false"] } else { &["npx", "jest"] };
-        let mut argv: Vec<String> = program.iter().map(|s| (*s).to_owned()).collect();
+        let mut argv: Vec<String> = Vec::new();
+        if modules {
+            argv.extend(["env".to_owned(), format!("NODE_OPTIONS={VM_MODULES}")]);
+        }
+        argv.extend(program.iter().map(|s| (*s).to_owned()));
         let mut here = configs.iter().filter(|c| outermost.is_none_or(|dir| path::dirname(c) == dir));
         if let Some(first) = here.next()
             && !react
@@ -193,7 +204,7 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
     let Draft { mut project, matcher, snapshots, root, config, .. } = draft;
     if matcher.anything() {
-        project.unsettled.push(super::patterns_unknown("jest", config.as_deref()));
+        project.unsettled.push(super::outcome::patterns_unknown("jest", config.as_deref()));
     }
     let mut per_test = PerTest::new(view.tree, packages, &root);
     let mut mocks = Vec::new();
@@ -209,7 +220,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
                 continue;
             }
             let mut test = per_test.test(file, snapshots);
-            options::docblock(view.tree, &root, file, &mut test);
+            inputs::docblock(view.tree, &root, file, &mut test);
             project.tests.push(test);
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct Source {
     pub(super) value: Value,
     /// Its own configuration file.
     pub(super) config: Option<String>,
+    /// What the configuration that lists it sets for all projects, and its root.
+    pub(super) top: Option<(Value, String)>,
     /// Every configuration file jest loads for it.
     pub(super) configs: BTreeSet<String>,
     /// Whether `tsconfig.json` paths hold.
@@ -88,6 +90,7 @@ pub(super) fn of(context: &Context<'_>) -> Vec<Source> {
         sources.insert(0, with_preset(context, top));
     } else {
         for source in &mut sources {
+            source.top = Some((top.value.clone(), base.clone()));
             source.unknown.extend(top.unknown.iter().cloned());
         }
     }
@@ -334,6 +337,7 @@ pub(super) fn resolved(context: &Context<'_>, read: &[Source], value: Value) -> 
         value,
         tsconfig_paths: twin.is_some_and(|s| s.tsconfig_paths),
         unknown: Vec::new(),
+        top: twin.and_then(|s| s.top.clone()),
         packages: twin.map(|s| s.packages.clone()).unwrap_or_default(),
         dir,
     }

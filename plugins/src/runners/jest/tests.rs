@@ -1,14 +1,10 @@
-//! Projects of jest, what they list and what they share.
-
 use owed_engine::runner::{ConfigLoader, NoLoader};
 use owed_engine::tree::MemoryTree;
 
 use super::*;
 
-/// Paths with their text.
-type Files = Vec<(&'static str, &'static str)>;
-/// What is expected, one line a test or project.
-type Lines = Vec<&'static str>;
+/// Files, and what is shown.
+type Case<'a> = (Vec<(&'a str, &'a str)>, Vec<&'a str>);
 
 fn discover_with(files: &[(&str, &str)], loader: &dyn ConfigLoader) -> Discovery {
     let tree = MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())));
@@ -47,7 +43,7 @@ fn shares(project: &RunnerProject, path: &str) -> bool {
 fn tests_are_listed() {
     let dep = ("package.json", "{\"devDependencies\": {\"jest\": \"^29.0.0\"}}");
     let config = |text: &'static str| ("jest.config.js", text);
-    let cases: Vec<(Files, Lines)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             vec![
                 dep,
@@ -183,7 +179,7 @@ fn tests_are_listed() {
 
 #[test]
 fn projects_are_listed() {
-    let cases: Vec<(Files, Lines)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             vec![
                 ("jest.config.js", "module.exports = { projects: ['<rootDir>/packages/*'] }"),
@@ -304,6 +300,11 @@ fn commands() {
         ("b/y.test.js", ""),
         ("c/package.json", "{\"scripts\": {\"t\": \"react-scripts test\"}}"),
         ("c/src/z.test.js", ""),
+        (
+            "d/package.json",
+            "{\"scripts\": {\"t\": \"node --experimental-vm-modules node_modules/jest/bin/jest.js\"}}",
+        ),
+        ("d/w.test.js", ""),
     ]);
     let commands: Vec<String> = discovery
         .projects
@@ -320,6 +321,7 @@ fn commands() {
             ": npx jest --selectProjects A --runTestsByPath a/x.test.js",
             "b: npx jest --config conf/jest.unit.config.js --runTestsByPath y.test.js",
             "c: npx react-scripts test --watchAll=false --runTestsByPath src/z.test.js",
+            "d: env NODE_OPTIONS=--experimental-vm-modules npx jest --runTestsByPath w.test.js",
         ]
     );
 }
@@ -348,4 +350,15 @@ fn what_is_not_constant_is_asked_for() {
     assert_eq!(aliases(&discovery.projects[0]), ["Regex(\"^x$\") /x.js"]);
     let discovery = discover(&files);
     assert_eq!(discovery.projects[0].unsettled[0].reason, "config-not-loaded");
+}
+
+#[test]
+fn the_global_setup_of_the_root_is_shared_by_its_projects() {
+    let discovery = discover(&[
+        ("jest.config.js", "module.exports = { globalSetup: '<rootDir>/g.js', projects: ['a'] }"),
+        ("a/jest.config.js", "module.exports = {}"),
+        ("a/x.test.js", ""),
+        ("g.js", ""),
+    ]);
+    assert!(shares(&discovery.projects[0], "g.js"));
 }

@@ -7,6 +7,7 @@ use owed_engine::tree::Tree;
 
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
+use crate::runners::outcome::is_fixture;
 use crate::runners::shell::{self, Command};
 
 const CONFIGS: &[&str] = &[
@@ -82,6 +83,8 @@ pub(super) struct Start {
     pub(super) extensions: Vec<String>,
     /// `--recursive`.
     pub(super) recursive: bool,
+    /// Directories of `NODE_PATH`, project-relative.
+    pub(super) module_paths: Vec<String>,
     /// Reporters and interfaces.
     pub(super) plugins: Vec<String>,
 }
@@ -89,7 +92,7 @@ pub(super) struct Start {
 /// Every start, sorted.
 pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
     let mut starts = BTreeSet::new();
-    for package in packages.all() {
+    for package in packages.running() {
         for (_, script) in package.scripts() {
             for command in shell::commands(&script) {
                 starts.extend(start(tree, packages, &package.dir, &command));
@@ -98,6 +101,9 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
     }
     let mut configured: BTreeSet<&str> = BTreeSet::new();
     for file in tree.files() {
+        if file.split('/').any(is_fixture) {
+            continue;
+        }
         let name = path::basename(file);
         if CONFIGS.contains(&name) || (name == "mocha.opts" && path::basename(path::dirname(file)) == "test")
         {
@@ -108,8 +114,9 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
             });
         }
     }
-    configured
-        .extend(packages.all().filter(|p| p.value.get("mocha") != Value::Undefined).map(|p| p.dir.as_str()));
+    configured.extend(
+        packages.running().filter(|p| p.value.get("mocha") != Value::Undefined).map(|p| p.dir.as_str()),
+    );
     for dir in configured {
         let config = config_of(tree, packages, dir);
         let used = starts.iter().any(|s| s.config == config || path::is_within(&s.dir, dir));
@@ -120,7 +127,7 @@ pub(super) fn all(tree: &dyn Tree, packages: &Packages) -> BTreeSet<Start> {
         }
     }
     if starts.is_empty() {
-        let declaring = packages.all().filter(|p| p.declares("mocha").is_some());
+        let declaring = packages.running().filter(|p| p.declares("mocha").is_some());
         starts.extend(declaring.map(|p| Start { dir: p.dir.clone(), ..Start::default() }));
     }
     joined(starts)
@@ -184,11 +191,13 @@ fn start(tree: &dyn Tree, packages: &Packages, dir: &str, command: &Command) -> 
             .into_iter()
             .filter(|p| p.starts_with('.'))
             .collect(),
+        module_paths: shell::node_path(command, &dir),
         flags: kept(command, given.is_some()),
         dir,
     };
     start.specs.extend(own(&["--spec"]));
     start.flags.splice(0..0, wrapper);
+    start.requires.extend(command.preloaded());
     start.requires.extend(match command.program.as_str() {
         "ts-mocha" => vec!["ts-mocha".to_owned(), "ts-node".to_owned()],
         _ => Vec::new(),
@@ -234,7 +243,7 @@ fn opts(tree: &dyn Tree, start: &mut Start) {
         .filter(|line| !line.trim_start().starts_with('#'))
         .flat_map(|line| shell::split(line).into_iter().flatten())
         .collect();
-    let command = Command { program: "mocha".to_owned(), arguments, dir: None };
+    let command = Command { program: "mocha".to_owned(), arguments, ..Command::default() };
     let own = |names: &[&str]| command.values(names).into_iter().map(str::to_owned).collect::<Vec<_>>();
     start.requires.extend(own(&["--require", "-r"]));
     start.files.extend(own(&["--file"]));

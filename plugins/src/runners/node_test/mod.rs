@@ -16,8 +16,9 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
+use super::outcome::{below, patterns_unknown, unsettled};
 use super::shared::{Inputs, PerTest, package_of};
-use super::{below, compiled, flags, unsettled};
+use super::{compiled, flags};
 use starts::Start;
 
 /// The runner of `node --test`.
@@ -48,7 +49,7 @@ impl Runner for NodeTest {
             discovery.projects.push(project(view, &packages, &start, |file| files.contains(file)));
         }
         discovery.problems = survey.problems;
-        discovery.projects.retain(super::says_something);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -169,6 +170,11 @@ fn project(
         })
         .into_iter()
         .collect();
+    let mut unsettled = unsettled("node:test", None, &unknown, None);
+    if start.unclear {
+        let manifest = path::join(&start.dir, "package.json");
+        unsettled.push(patterns_unknown("node:test", manifest.as_deref()));
+    }
     let mut conditions = ["node", "node-addons", "module-sync"].map(str::to_owned).to_vec();
     conditions.splice(0..0, start.conditions.iter().cloned());
     RunnerProject {
@@ -184,6 +190,6 @@ fn project(
         tests,
         shared: shared.finish(),
         listings: Vec::new(),
-        unsettled: unsettled("node:test", None, &unknown, None),
+        unsettled,
     }
 }

@@ -118,7 +118,7 @@ impl Start {
 /// Every start, sorted.
 pub(super) fn all(packages: &Packages) -> BTreeSet<Start> {
     let mut starts = BTreeSet::new();
-    for package in packages.all() {
+    for package in packages.running() {
         for (_, script) in package.scripts() {
             for command in shell::commands(&script) {
                 let command = globbed(command);
@@ -140,7 +140,7 @@ fn globbed(command: Command) -> Command {
     };
     let mut arguments = inner.arguments;
     arguments.extend(command.positional(&["-c", "--cmd"]).into_iter().map(str::to_owned));
-    Command { program: inner.program, arguments, dir: command.dir }
+    Command { program: inner.program, arguments, dir: command.dir, environment: command.environment }
 }
 
 fn start(dir: &str, command: &Command) -> Option<Start> {
@@ -182,6 +182,7 @@ fn start(dir: &str, command: &Command) -> Option<Start> {
     }
     let patterns: Vec<String> = command.positional(VALUED).into_iter().map(str::to_owned).collect();
     let mut modules = own(&["--import", "--require", "-r", "--loader", "--experimental-loader"]);
+    modules.extend(command.preloaded());
     modules.extend(implied.iter().map(|s| (*s).to_owned()));
     Some(Start {
         unclear: patterns.iter().any(|p| p.contains(['$', '`'])),

@@ -1,5 +1,3 @@
-//! Scripts that start node's own runner.
-
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Presence, Span, Test, TestKind};
@@ -9,10 +7,8 @@ use owed_engine::tree::MemoryTree;
 
 use super::*;
 
-/// Paths with their text.
-type Files = Vec<(&'static str, &'static str)>;
-/// What is expected, one line a test or project.
-type Lines = Vec<&'static str>;
+/// The manifest, other files, and what is shown.
+type Case<'a> = (String, Vec<(&'a str, &'a str)>, Vec<&'a str>);
 
 /// Facts of a test file that imports `module`.
 fn facts(module: &str) -> FileFacts {
@@ -69,7 +65,7 @@ fn tests_are_listed() {
             "{{\"scripts\": {{\"test\": \"{s}\"}}, \"devDependencies\": {{\"vitest\": \"3\", \"tsx\": \"4\"}}}}"
         )
     };
-    let cases: Vec<(String, Files, Lines)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             script("node --test"),
             vec![
@@ -98,7 +94,7 @@ fn tests_are_listed() {
             vec![("a.ts", "node:test"), ("b.ts", "vitest"), ("c.js", "")],
             vec![": a.ts | node --import tsx --test X"],
         ),
-        (script("node --test $FILES"), vec![("a.js", "node:test")], vec![": a.js ? | node --test X"]),
+        (script("node --test $FILES"), vec![("a.js", "node:test")], vec![": a.js ? ? | node --test X"]),
     ];
     for (manifest, mut files, expected) in cases {
         files.push(("package.json", &manifest));

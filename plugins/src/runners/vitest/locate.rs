@@ -9,7 +9,8 @@ use owed_engine::tree::Tree;
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
-use crate::runners::{is_fixture, shell};
+use crate::runners::outcome::is_fixture;
+use crate::runners::shell;
 
 const EXTENSIONS: &[&str] = &["ts", "mts", "cts", "js", "mjs", "cjs"];
 /// Options of the vitest command that take a value.
@@ -226,6 +227,11 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             places.insert(Place { dir: dir.to_owned(), own_only: !alone, ..Place::default() });
         }
     }
+    // Starts that differ only in whether types are checked are one.
+    let checked: Vec<Place> = places.iter().filter(|p| p.typecheck).cloned().collect();
+    for place in checked {
+        places.remove(&Place { typecheck: false, ..place });
+    }
     separated(places, &scripted)
 }
 
@@ -246,7 +252,7 @@ fn separated(places: BTreeSet<Place>, scripted: &BTreeSet<&str>) -> Located {
         }
         located.places.push(place);
     }
-    located.problems = crate::runners::fixtures(&unused);
+    located.problems = crate::runners::outcome::fixtures(&unused);
     located
 }
 

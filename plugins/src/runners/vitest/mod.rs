@@ -4,12 +4,14 @@
 //! vitest resolves it in a child ([`child`]). What neither settles is said for each
 //! project, and its tests are owed by any change.
 
-mod alias;
 mod child;
+mod inputs;
 mod locate;
+mod matcher;
 mod options;
 mod plugins;
 mod projects;
+mod resolution;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +26,8 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
+use super::outcome::{below, unlisted, unsettled};
 use super::shared::PerTest;
-use super::{below, unsettled};
 use options::{Context, Draft};
 use projects::Source;
 
@@ -54,7 +56,7 @@ impl Runner for Vitest {
             }
             for draft in drafts(view, &packages, place) {
                 let mut project = finish(view, &packages, draft);
-                project.resolve.types_erased = super::erases_types(&project);
+                project.resolve.types_erased = super::outcome::erases_types(&project);
                 found.push((place, project));
             }
         }
@@ -74,7 +76,9 @@ impl Runner for Vitest {
             }
             discovery.projects.push(project);
         }
-        discovery.projects.retain(super::says_something);
+        let missing = unlisted(view, &packages, "vitest", Framework::Vitest, &discovery.projects);
+        discovery.problems.extend(missing);
+        discovery.projects.retain(super::outcome::says_something);
         discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
         discovery
     }
@@ -105,6 +109,10 @@ impl Runner for Vitest {
         }
         if let Some(name) = &project.name {
             argv.extend(["--project".to_owned(), name.clone()]);
+        }
+        // Checked types may be asked for on the command line only; it does no harm twice.
+        if tests.iter().any(|t| matcher::is_type_test(t)) {
+            argv.push("--typecheck".to_owned());
         }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
@@ -155,7 +163,7 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
 fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
     let Draft { mut project, matcher, snapshots, config, .. } = draft;
     if matcher.anything() {
-        project.unsettled.push(super::patterns_unknown("vitest", config.as_deref()));
+        project.unsettled.push(super::outcome::patterns_unknown("vitest", config.as_deref()));
     }
     let root = project.root.clone();
     let mut per_test = PerTest::new(view.tree, packages, &project.root);
@@ -168,7 +176,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
-        options::docblock(view.tree, &root, file, &mut test);
+        inputs::docblock(view.tree, &root, file, &mut test);
         project.tests.push(test);
     }
     project
@@ -183,13 +191,13 @@ fn reader<'a>(tree: &'a dyn Tree, packages: &'a Packages, cwd: &str, major: Opti
         Value::Object(Object(entries.into_iter().map(|(k, v)| Entry::Key(k.to_owned(), v)).collect()))
     };
     let defaults = object(vec![
-        ("include", list(options::INCLUDE)),
-        ("exclude", list(options::exclude(major))),
+        ("include", list(matcher::INCLUDE)),
+        ("exclude", list(matcher::exclude(major))),
         ("root", string(&reader.absolute(cwd))),
     ]);
     for (name, value) in [
-        ("defaultInclude", list(options::INCLUDE)),
-        ("defaultExclude", list(options::exclude(major))),
+        ("defaultInclude", list(matcher::INCLUDE)),
+        ("defaultExclude", list(matcher::exclude(major))),
         ("configDefaults", defaults),
     ] {
         reader.know("vitest/config", name, value);

@@ -52,6 +52,8 @@ struct Helper {
 pub(super) struct Meaning {
     /// Whether imports follow `tsconfig.json`.
     pub(super) tsconfig_paths: bool,
+    /// Whether one written in the configuration changes it, patterns included.
+    pub(super) reshapes: bool,
     /// The packages they come from.
     pub(super) packages: Vec<String>,
     /// What is not known.
@@ -129,11 +131,16 @@ fn one(value: &Value, meaning: &mut Meaning) {
             let hooks = object.keys();
             match (hooks.iter().find(|h| DECIDING.contains(h)), object.open()) {
                 (None, None) => {}
-                (Some(hook), _) => meaning.unknown.push(Unknown {
-                    reason: format!("what the hook `{hook}` of a plugin written in the configuration does"),
-                    path: String::new(),
-                    line: 0,
-                }),
+                (Some(hook), _) => {
+                    meaning.reshapes |= hooks.iter().any(|h| h.starts_with("config"));
+                    meaning.unknown.push(Unknown {
+                        reason: format!(
+                            "what the hook `{hook}` of a plugin written in the configuration does"
+                        ),
+                        path: String::new(),
+                        line: 0,
+                    });
+                }
                 (None, Some(open)) => meaning.unknown.push(open.clone()),
             }
         }

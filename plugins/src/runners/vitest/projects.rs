@@ -25,6 +25,8 @@ pub(super) struct Source {
     pub(super) value: Value,
     /// Its own configuration file.
     pub(super) config: Option<String>,
+    /// What the configuration that lists it sets for all projects.
+    pub(super) top: Value,
     /// Every configuration file vitest loads for it.
     pub(super) configs: BTreeSet<String>,
 }
@@ -42,6 +44,7 @@ pub(super) fn of(context: &Context<'_>) -> (Vec<Source>, Vec<Unknown>) {
         listed: false,
         value: value.clone(),
         config: place.config.clone(),
+        top: Value::Undefined,
         configs: configs.clone(),
     };
     let mut found =
@@ -193,6 +196,7 @@ impl Expansion<'_, '_> {
                     listed: true,
                     value: Value::Object(Object::default()),
                     config: None,
+                    top: self.root.clone(),
                     configs: self.configs.clone(),
                 }),
             }
@@ -219,6 +223,7 @@ impl Expansion<'_, '_> {
             listed: true,
             value,
             config: Some(config.to_owned()),
+            top: self.root.clone(),
             configs,
         });
     }
@@ -254,6 +259,7 @@ impl Expansion<'_, '_> {
             listed: true,
             value,
             config: self.context.place.config.clone(),
+            top: self.root.clone(),
             configs,
         });
     }
@@ -284,15 +290,19 @@ pub(super) fn resolved(context: &Context<'_>, read: &[Source], value: Value) -> 
     let config = inside("configFile").or_else(|| {
         chain(&dir).find_map(|d| locate::config_in(context.tree, d)).filter(|c| path::dirname(c) == dir)
     });
+    let listed = value.get("listed").truthy() == Some(true);
+    let alone = context.place.root.clone().unwrap_or_else(|| context.place.dir.clone());
     let twin = read.iter().find(|s| s.config == config).or_else(|| read.iter().find(|s| s.dir == dir));
     let mut configs = twin.map(|s| s.configs.clone()).unwrap_or_default();
     configs.extend(config.iter().cloned());
     configs.extend(context.place.config.iter().cloned());
     configs.extend(context.place.workspace.iter().cloned());
     Source {
-        dir,
+        // Alone, it is run where the place is; its root is in its options.
+        dir: if listed { dir } else { alone },
         name: value.get("name").as_str().filter(|n| !n.is_empty()).map(str::to_owned),
-        listed: value.get("listed").truthy() == Some(true),
+        listed,
+        top: read.first().filter(|_| listed).map(|s| s.top.clone()).unwrap_or_default(),
         value,
         config: config.or_else(|| context.place.config.clone()),
         configs,

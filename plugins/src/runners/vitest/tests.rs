@@ -1,14 +1,10 @@
-//! Projects of vitest, what they list and what they share.
-
 use owed_engine::runner::{ConfigLoader, NoLoader};
 use owed_engine::tree::MemoryTree;
 
 use super::*;
 
-/// Paths with their text.
-type Files = Vec<(&'static str, &'static str)>;
-/// What is expected, one line a test or project.
-type Lines = Vec<&'static str>;
+/// Files, and what is shown.
+type Case<'a> = (Vec<(&'a str, &'a str)>, Vec<&'a str>);
 
 fn tree(files: &[(&str, &str)]) -> MemoryTree {
     MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())))
@@ -48,7 +44,7 @@ const DEP: (&str, &str) = ("package.json", "{\"devDependencies\": {\"vitest\": \
 #[test]
 fn tests_are_listed() {
     let config = |text: &'static str| ("vitest.config.ts", text);
-    let cases: Vec<(Files, Lines)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             vec![DEP, ("a.test.ts", ""), ("src/b.spec.jsx", ""), ("c.ts", ""), ("dist/a.test.js", "")],
             vec![": a.test.ts src/b.spec.jsx"],
@@ -121,7 +117,7 @@ fn tests_are_listed() {
 
 #[test]
 fn projects_and_workspaces() {
-    let cases: Vec<(Files, Lines)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             vec![
                 ("vitest.config.ts", "export default { test: { projects: ['packages/*', '!packages/c'] } }"),
@@ -196,7 +192,10 @@ fn projects_and_workspaces() {
             vec![": a.test.ts", "d: d/e.test.ts"],
         ),
         (
-            vec![("package.json", "{\"scripts\": {\"t\": \"vitest --typecheck\"}}"), ("a.test-d.ts", "")],
+            vec![
+                ("package.json", "{\"scripts\": {\"t\": \"vitest --typecheck\", \"w\": \"vitest\"}}"),
+                ("a.test-d.ts", ""),
+            ],
             vec![": a.test-d.ts"],
         ),
         (
@@ -264,6 +263,38 @@ fn shared_inputs() {
             "Package(\"npm:happy-dom\")",
         ]
     );
+}
+
+#[test]
+fn the_global_setup_of_the_root_is_shared_by_its_projects() {
+    let discovery = discover(&[
+        (
+            "vitest.config.ts",
+            "export default { test: { globalSetup: './g.ts', setupFiles: './s.ts', projects: ['a'] } }",
+        ),
+        ("a/x.test.ts", ""),
+        ("g.ts", ""),
+        ("s.ts", ""),
+    ]);
+    assert!(shares(&discovery.projects[0], "g.ts"));
+    assert!(!shares(&discovery.projects[0], "s.ts"));
+}
+
+#[test]
+fn sveltekit_brings_aliases() {
+    let discovery = discover(&[
+        (
+            "vite.config.ts",
+            "import { sveltekit } from '@sveltejs/kit/vite'; export default { plugins: [sveltekit()], test: {} }",
+        ),
+        ("svelte.config.js", "export default { kit: { alias: { '$c/*': 'src/components/*' } } }"),
+        ("src/a.test.ts", ""),
+    ]);
+    let project = &discovery.projects[0];
+    assert_eq!(project.unsettled, []);
+    let aliases: Vec<&str> = project.resolve.aliases.iter().map(|a| a.replacement.as_str()).collect();
+    assert_eq!(aliases, ["/src/lib", "/src/components"]);
+    assert!(shares(project, "svelte.config.js"));
 }
 
 #[test]

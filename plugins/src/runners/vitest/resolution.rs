@@ -1,11 +1,14 @@
-//! Aliases of a vite configuration.
+//! How the files of a vitest project resolve imports: aliases and conditions.
+
+use std::collections::BTreeSet;
 
 use owed_engine::path;
 use owed_engine::resolve::{Alias, AliasFind};
-
-use crate::runners::config::value::{Unknown, Value};
-use crate::runners::config::{Reader, relative, root_of};
 use owed_engine::tree::Tree;
+
+use super::options::Drafting;
+use crate::runners::config::value::{Entry, Object, Unknown, Value};
+use crate::runners::config::{Reader, relative, root_of};
 
 /// The aliases of `value` (an object, or an array of `{find, replacement}`), in order.
 pub(super) fn read(
@@ -94,4 +97,63 @@ fn replacement(tree: &dyn Tree, reader: &Reader<'_>, root: &str, to: &str) -> Op
 
 fn slash(to: &str) -> &'static str {
     if to.len() > 1 && to.ends_with('/') { "/" } else { "" }
+}
+
+impl Drafting<'_, '_> {
+    /// The aliases of SvelteKit: `$lib`, and those of `svelte.config.js`.
+    pub(super) fn sveltekit(&mut self) -> Vec<Alias> {
+        let context = self.context;
+        let config = ["svelte.config.js", "svelte.config.ts"]
+            .iter()
+            .filter_map(|name| path::join(&self.root, name))
+            .find(|file| context.tree.is_file(file));
+        let kit = match &config {
+            Some(file) => {
+                self.shared.config(file);
+                context.reader.load(file).get("kit")
+            }
+            None => Value::Undefined,
+        };
+        let lib = match kit.at(&["files", "lib"]) {
+            Value::Undefined => "src/lib".to_owned(),
+            Value::String(lib) => lib,
+            other => {
+                self.unknown.push(other.unknown("the directory of `$lib`"));
+                "src/lib".to_owned()
+            }
+        };
+        let mut entries = vec![Entry::Key("$lib".to_owned(), Value::String(format!("./{lib}")))];
+        match kit.get("alias") {
+            Value::Undefined | Value::Null => {}
+            // `"$x/*": "src/x/*"` says the same of what is below.
+            Value::Object(object) => entries.extend(object.keys().into_iter().map(|key| {
+                let to = object.get(key);
+                let to = to.as_str().map_or(to.clone(), |to| {
+                    let to = to.trim_end_matches("/*");
+                    let here = to.starts_with(['.', '/']) || to.starts_with('@');
+                    Value::String(if here { to.to_owned() } else { format!("./{to}") })
+                });
+                Entry::Key(key.trim_end_matches("/*").to_owned(), to)
+            })),
+            other => self.unknown.push(other.unknown("the aliases of SvelteKit")),
+        }
+        let value = Value::Object(Object(entries));
+        read(context.tree, &context.reader, &self.root, &value, &mut self.unknown)
+    }
+
+    pub(super) fn conditions(&mut self, value: &Value, test: &Value) -> Vec<String> {
+        let browser = test.at(&["browser", "enabled"]).truthy() != Some(false);
+        let mut conditions = self.strings(&value.at(&["ssr", "resolve", "conditions"]));
+        conditions.extend(self.strings(&value.at(&["resolve", "conditions"])));
+        if self.context.major.is_some_and(|m| m < 3) || browser {
+            conditions.push("module".to_owned());
+        }
+        conditions.push(if browser { "browser" } else { "node" }.to_owned());
+        conditions.push("development".to_owned());
+        // What vite writes for "development or production, as the mode is".
+        conditions.retain(|c| c != "development|production" && c != "production");
+        let mut seen = BTreeSet::new();
+        conditions.retain(|c| seen.insert(c.clone()));
+        conditions
+    }
 }
