@@ -248,7 +248,7 @@ fn contents_that_the_repository_lacks_widen_and_are_named() {
     shop.append("src/longer.ts", "export const more = 1;\n");
     lose("HEAD:src/long.ts");
     let plan = shop.json(&["plan"]);
-    assert_eq!(fields(&plan["changes"], "kind"), ["deleted", "untracked"]);
+    assert_eq!(fields(&plan["changes"], "kind"), ["deleted", "added"]);
     assert_eq!(fields(&plan["problems"], "code"), ["renames-not-detected"]);
     // A manifest of which nobody knows what it said.
     shop.append("package.json", "\n");
