@@ -59,12 +59,7 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
         for (id, found) in found {
             let mut edges = Vec::with_capacity(found.edges.len());
             for (key, edge) in found.edges {
-                let source = matches!(key, NodeKey::Source { .. });
-                let (to, new) = graph.add_node(key);
-                if new && source {
-                    frontier.push(to);
-                }
-                edges.push((to, edge));
+                edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
             graph.add_edges(id, edges);
             for (path, line) in found.absent {
@@ -104,24 +99,49 @@ fn add_test(
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
-    let number = u32::try_from(number).expect("there are fewer than four thousand million tests");
-    let (id, _) = graph.add_node(NodeKey::Test(number));
-    let edge = |kind| Edge { kind, line: 0 };
-    let mut keys = vec![(file_key(project, suite.class, &test.path), edge(EdgeKind::Own))];
-    for shared in suite.project.shared.iter().chain(&test.shared) {
-        keys.push((shared_key(project, suite.class, shared), edge(EdgeKind::Shared(shared.role))));
+    let (id, _) = graph.add_node(NodeKey::Test(number_of(number)));
+    let (common, new) = graph.add_node(NodeKey::Suite(number_of(reference.suite)));
+    if new {
+        let edges = shared_edges(project, links, graph, frontier, suite.class, &suite.project.shared);
+        graph.add_edges(common, edges);
     }
-    add_other_names(project, links, &mut keys);
-    let mut edges = Vec::with_capacity(keys.len());
-    for (key, edge) in keys {
-        let source = matches!(key, NodeKey::Source { .. });
-        let (to, new) = graph.add_node(key);
-        if new && source {
-            frontier.push(to);
-        }
-        edges.push((to, edge));
-    }
+    let mut edges = shared_edges(project, links, graph, frontier, suite.class, &test.shared);
+    let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind: EdgeKind::Own, line: 0 })];
+    add_other_names(project, links, &mut own);
+    edges.extend(own.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)));
+    edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
     graph.add_edges(id, edges);
+}
+
+fn shared_edges(
+    project: &Project<'_>,
+    links: &Links,
+    graph: &mut Graph,
+    frontier: &mut Vec<NodeId>,
+    class: u32,
+    shared: &[Shared],
+) -> Vec<(NodeId, Edge)> {
+    let edge = |shared: &Shared| {
+        let edge = Edge { kind: EdgeKind::Shared(shared.role), line: 0 };
+        (shared_key(project, class, shared), edge)
+    };
+    let mut keys: Vec<(NodeKey, Edge)> = shared.iter().map(edge).collect();
+    add_other_names(project, links, &mut keys);
+    keys.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)).collect()
+}
+
+/// The node of a target; a source that is new is followed next.
+fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
+    let source = matches!(key, NodeKey::Source { .. });
+    let (to, new) = graph.add_node(key);
+    if new && source {
+        frontier.push(to);
+    }
+    to
+}
+
+fn number_of(index: usize) -> u32 {
+    u32::try_from(index).expect("there are fewer than four thousand million tests")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -169,6 +189,10 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
     for (key, edge) in edges.iter() {
         match key {
             NodeKey::Source { path, .. } | NodeKey::Data(path) => {
+                // Without links in the inventory, its files have one name.
+                if links.is_empty() && in_inventory(project, path) {
+                    continue;
+                }
                 let other = other_name(project.tree, path);
                 more.extend(other.map(|other| (data_key(project, &other), *edge)));
             }
@@ -181,7 +205,11 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
                     more.push((NodeKey::Listing { listing, contents: *contents }, *edge));
                 }
             }
-            NodeKey::Test(_) | NodeKey::Manifest(_) | NodeKey::Package(_) | NodeKey::Env(_) => {}
+            NodeKey::Test(_)
+            | NodeKey::Suite(_)
+            | NodeKey::Manifest(_)
+            | NodeKey::Package(_)
+            | NodeKey::Env(_) => {}
         }
     }
     edges.append(&mut more);

@@ -30,6 +30,9 @@ pub type NodeId = NodeIndex<u32>;
 pub enum NodeKey {
     /// A test file of a runner project, by its number in [`crate::project::Project::tests`].
     Test(u32),
+    /// What all tests of a runner project share, by the number of the project in
+    /// [`crate::project::Project::suites`]. It is no step of a chain.
+    Suite(u32),
     /// A source file, resolved under the options of a class.
     Source {
         /// Number of the class.
@@ -69,6 +72,8 @@ impl NodeKey {
 pub enum EdgeKind {
     /// From a test to its own file.
     Own,
+    /// From a test to what it shares with the other tests of its project.
+    Suite,
     /// From a test to what it depends on without importing it.
     Shared(SharedRole),
     /// An import.
@@ -84,6 +89,7 @@ impl EdgeKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Own => "own",
+            Self::Suite => "suite",
             Self::Shared(_) => "shared",
             Self::Data => "data",
             Self::Consulted => "consulted",
@@ -158,7 +164,7 @@ impl Graph {
             }
             NodeKey::Listing { .. } => self.listings.push(id),
             NodeKey::Package(_) => self.packages.push(id),
-            NodeKey::Test(_) | NodeKey::Manifest(_) | NodeKey::Env(_) => {}
+            NodeKey::Test(_) | NodeKey::Suite(_) | NodeKey::Manifest(_) | NodeKey::Env(_) => {}
         }
         self.index.insert(key, id);
         (id, true)

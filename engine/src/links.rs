@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::path;
 use crate::tree::Tree;
 
@@ -19,7 +21,12 @@ impl Links {
             let real = tree.real(file)?;
             (real != *file).then(|| (file.clone(), real))
         };
-        Self { files: tree.files().iter().filter_map(led).collect() }
+        Self { files: tree.files().par_iter().filter_map(led).collect() }
+    }
+
+    /// Whether the inventory holds no link at all, as most do.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
     /// The files that links at or below `dir` lead to.

@@ -199,6 +199,14 @@ fn manifest_diff(project: &Project<'_>, delta: &Delta, change: &Change) -> Optio
             into.packages.extend(diff.packages);
             into.any_package = into.any_package.take().or(diff.any_package);
             into.broken = into.broken.take().or(diff.broken);
+            if delta.lost.contains(path) {
+                let lost = || {
+                    format!(
+                        "the repository lacks what {path} was before (a partial clone?), so what changed in it is not known"
+                    )
+                };
+                into.broken.get_or_insert_with(lost);
+            }
         }
     }
     if let Some(diff) = &mut merged {

@@ -1,7 +1,7 @@
 //! A whole project as an immutable value: its tree, the facts of its sources, the
 //! projects of its runners, and the resolved dependency graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
@@ -54,6 +54,9 @@ pub struct Delta {
     /// Bytes at the base of every changed path that existed there (the old path for a
     /// rename). Needed for manifests and lock files; others may be left out.
     pub base: BTreeMap<String, Vec<u8>>,
+    /// Changed paths that held a file at the base whose bytes cannot be had: if it is a
+    /// manifest, what changed in it is not known.
+    pub lost: BTreeSet<String>,
 }
 
 /// The plugins a project is read with.

@@ -273,8 +273,12 @@ impl<'p, 'd> Context<'p, 'd> {
         let graph = &self.project.graph;
         let seed = *chain.last().expect("a chain holds at least the test");
         let seed_kind = placed.touched.iter().find(|(node, _)| *node == seed).map(|(_, kind)| *kind);
-        let role = chain.get(1).and_then(|next| {
-            let edges = graph.outgoing(chain[0]);
+        let first = match chain.get(1).map(|n| graph.key(*n)) {
+            Some(NodeKey::Suite(_)) => &chain[1..],
+            _ => chain,
+        };
+        let role = first.get(1).and_then(|next| {
+            let edges = graph.outgoing(first[0]);
             edges.iter().filter(|(to, _)| to == next).map(|(_, edge)| edge.kind).min()
         });
         let vanished_or_new = placed.change.appeared().is_some() || placed.change.vanished().is_some();
@@ -290,6 +294,9 @@ impl<'p, 'd> Context<'p, 'd> {
         };
         let mut steps: Vec<String> = Vec::with_capacity(chain.len());
         for &node in chain {
+            if matches!(graph.key(node), NodeKey::Suite(_)) {
+                continue;
+            }
             let step = self.step(node);
             if steps.last() != Some(&step) {
                 steps.push(step);
@@ -334,6 +341,7 @@ impl<'p, 'd> Context<'p, 'd> {
             NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
+            NodeKey::Suite(_) => String::new(),
         }
     }
 
@@ -349,7 +357,8 @@ impl<'p, 'd> Context<'p, 'd> {
         let class = self.classes.class(node);
         let owed = class >= Opacity::Unknown || (self.options.strict_opacity && class == Opacity::TimeOpaque);
         if owed && let Some((chain, fact)) = self.classes.cause(&self.project.graph, node, class) {
-            let mut steps: Vec<String> = chain.iter().map(|n| self.step(*n)).collect();
+            let is_step = |n: &&NodeId| !matches!(self.project.graph.key(**n), NodeKey::Suite(_));
+            let mut steps: Vec<String> = chain.iter().filter(is_step).map(|n| self.step(*n)).collect();
             steps.dedup();
             let place = steps.last().cloned().unwrap_or_default();
             let word = fact.reason.map_or("", Opaque::word);

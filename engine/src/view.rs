@@ -48,9 +48,16 @@ pub fn graph(project: &Project<'_>, options: &GraphOptions) -> GraphView {
     let mut nodes: BTreeMap<String, &'static str> = BTreeMap::new();
     let mut edges = BTreeSet::new();
     for &node in &shown {
+        if matches!(graph.key(node), NodeKey::Suite(_)) {
+            continue;
+        }
         let id = id_of(project, node);
         nodes.entry(id.clone()).or_insert_with(|| kind_of(project, &tests, node));
-        for (to, edge) in graph.outgoing(node) {
+        let direct = graph.outgoing(node).into_iter().flat_map(|(to, edge)| match graph.key(to) {
+            NodeKey::Suite(_) => graph.outgoing(to),
+            _ => vec![(to, edge)],
+        });
+        for (to, edge) in direct {
             let target = id_of(project, to);
             if shown.contains(&to) && target != id {
                 let line = (edge.line > 0).then_some(edge.line);
@@ -87,13 +94,14 @@ fn id_of(project: &Project<'_>, node: NodeId) -> String {
         NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
         NodeKey::Package(name) => name.to_string(),
         NodeKey::Env(name) => format!("${name}"),
+        NodeKey::Suite(_) => String::new(),
     }
 }
 
 fn kind_of(project: &Project<'_>, tests: &BTreeSet<&str>, node: NodeId) -> &'static str {
     let absent = |path: &str| project.tree.kind(path).is_none();
     match project.graph.key(node) {
-        NodeKey::Test(_) => "test",
+        NodeKey::Test(_) | NodeKey::Suite(_) => "test",
         NodeKey::Source { path, .. } | NodeKey::Data(path) if tests.contains(&**path) => "test",
         NodeKey::Source { path, .. } | NodeKey::Data(path) | NodeKey::Manifest(path) if absent(path) => {
             "absent"

@@ -68,10 +68,17 @@ fn independent(context: &Context<'_, '_>, number: usize) -> Vec<Reason> {
                     }
                 }
             } else {
-                let rest = reach.chain(first);
-                if !rest.is_empty() {
-                    let chain: Vec<NodeId> = std::iter::once(test).chain(rest).collect();
-                    reasons.push(context.reason(placed, &chain));
+                let shared = match edge.kind {
+                    crate::graph::EdgeKind::Suite => graph.outgoing(first),
+                    _ => vec![(first, edge)],
+                };
+                for (target, _) in shared {
+                    let rest = reach.chain(target);
+                    if !rest.is_empty() {
+                        let way = [test].into_iter().chain((target != first).then_some(first));
+                        let chain: Vec<NodeId> = way.chain(rest).collect();
+                        reasons.push(context.reason(placed, &chain));
+                    }
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use owed_engine::change::{Change, ChangeKind};
 use owed_engine::path;
 use owed_engine::project::{Delta, Project};
-use owed_engine::vcs::{self, Changes};
+use owed_engine::vcs::{self, AtBase, Changes};
 
 use super::{Compared, Trouble, git_failed};
 use crate::answer::Base;
@@ -68,7 +68,7 @@ impl Question<'_> {
 pub(crate) struct Found {
     changes: Changes,
     /// By path of the repository.
-    base_bytes: BTreeMap<String, Vec<u8>>,
+    base_bytes: BTreeMap<String, AtBase>,
 }
 
 /// Asks git, if the question needs it or is answered better with it.
@@ -86,8 +86,7 @@ pub(crate) fn find(site: &Site, question: &Question<'_>) -> anyhow::Result<Optio
     let wanted: Vec<&str> =
         changes.changes.iter().flat_map(Change::paths).filter(|path| may_be_manifest(path)).collect();
     let bytes = repository.base_bytes(&changes, &wanted).map_err(|error| git_failed(&error))?;
-    let base_bytes =
-        wanted.iter().zip(bytes).filter_map(|(path, bytes)| Some(((*path).to_owned(), bytes?))).collect();
+    let base_bytes = wanted.iter().map(|path| (*path).to_owned()).zip(bytes).collect();
     Ok(Some(Found { changes, base_bytes }))
 }
 
@@ -118,17 +117,20 @@ pub(crate) fn settle(
         None => (Vec::new(), None, BTreeMap::new(), "all tests, as asked".to_owned()),
     };
     let mut compared = if question.paths.is_empty() {
-        Compared { delta: Delta { changes, base: BTreeMap::new() }, base, sentence, trouble }
+        Compared { delta: Delta { changes, ..Delta::default() }, base, sentence, trouble }
     } else {
         let changes = given(site, project, question, &changes, &mut trouble)?;
         let base = base.filter(|_| question.names_revisions());
         let paths = format!("{} as given", count(question.paths.len(), "path"));
         let sentence = if base.is_some() { format!("{paths}, in the {sentence}") } else { paths };
-        Compared { delta: Delta { changes, base: BTreeMap::new() }, base, sentence, trouble }
+        Compared { delta: Delta { changes, ..Delta::default() }, base, sentence, trouble }
     };
-    for path in compared.delta.changes.iter().flat_map(Change::paths) {
-        if let Some(bytes) = base_bytes.get(&in_repository(site, path)) {
-            compared.delta.base.insert(path.to_owned(), bytes.clone());
+    let Delta { changes, base, lost } = &mut compared.delta;
+    for path in changes.iter().flat_map(Change::paths) {
+        match base_bytes.get(&in_repository(site, path)) {
+            Some(AtBase::Bytes(bytes)) => drop(base.insert(path.to_owned(), bytes.clone())),
+            Some(AtBase::Lost) => drop(lost.insert(path.to_owned())),
+            Some(AtBase::Nothing) | None => {}
         }
     }
     Ok(compared)
@@ -169,6 +171,13 @@ fn inside(site: &Site, found: &Changes, trouble: &mut Trouble) -> Vec<Change> {
             if outside == 1 { "is" } else { "are" }
         );
         trouble.say("outside-root", "", detail);
+    }
+    if let Some(why) = &found.without_renames {
+        let detail = format!(
+            "{why}; each rename counts as a deletion and an addition, which owe the same tests; \
+             `git fetch --refetch` or a full clone brings what is missing"
+        );
+        trouble.say("renames-not-detected", "", detail);
     }
     for name in &found.undecodable {
         let Some(name) = site.project_path(name) else { continue };

@@ -14,6 +14,7 @@ mod help;
 mod human;
 mod plan;
 mod schema;
+mod tidy;
 mod trouble;
 mod truth;
 mod why;

@@ -233,3 +233,95 @@ fn static_runs_no_configuration() {
     // What is not known owes all its tests.
     assert_eq!(plan["tests"].as_array().unwrap().len(), 3, "{plan:#}");
 }
+
+#[test]
+fn contents_that_the_repository_lacks_widen_and_are_named() {
+    let shop = Project::shop();
+    shop.write("src/long.ts", &"export const long = 1;\n".repeat(9));
+    shop.commit("long");
+    let lose = |name: &str| {
+        let id = shop.git(&["rev-parse", name]);
+        shop.remove(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    };
+    // A rename that git cannot find, for the old side is gone.
+    shop.git(&["mv", "src/long.ts", "src/longer.ts"]);
+    shop.append("src/longer.ts", "export const more = 1;\n");
+    lose("HEAD:src/long.ts");
+    let plan = shop.json(&["plan"]);
+    assert_eq!(fields(&plan["changes"], "kind"), ["deleted", "added"]);
+    assert_eq!(fields(&plan["problems"], "code"), ["renames-not-detected"]);
+    // A manifest of which nobody knows what it said.
+    shop.append("package.json", "\n");
+    lose("HEAD:package.json");
+    let plan = shop.json(&["plan"]);
+    assert_eq!(plan["mode"], "widened");
+    let widened = &plan["widened"][0];
+    assert_eq!(
+        (&widened["reason"], &widened["path"]),
+        (&"manifest-unreadable".into(), &"package.json".into())
+    );
+    assert_eq!(plan["tests"].as_array().unwrap().len(), 3);
+    // A source file of the judged commit itself.
+    shop.commit("second");
+    lose("HEAD:src/a.ts");
+    let plan = shop.json(&["plan", "--revision", "HEAD"]);
+    assert_eq!(unchecked(&plan, "src/a.ts").expect("it is named")["reason"], "unreadable");
+}
+
+#[test]
+fn a_cycle_ends() {
+    let shop = Project::shop();
+    shop.write("src/a.ts", "export * from \"./index\";\nexport const a = 1;\n");
+    shop.write("src/index.ts", "export * from \"./a\";\nexport * from \"./index\";\n");
+    shop.commit("cycle");
+    shop.append("src/index.ts", "export const y = 1;\n");
+    assert_eq!(shop.planned(&[]), ["src/a.test.ts", "src/barrel.test.ts"]);
+    shop.owed(&["why", "src/a.test.ts"]).says(&["src/index.ts"]);
+}
+
+/// A configuration that only running it can settle, and a vitest that does `what`.
+fn loads(what: &str) -> Project {
+    let shop = Project::shop();
+    shop.write(
+        "node_modules/vitest/package.json",
+        "{ \"name\": \"vitest\", \"version\": \"3.2.4\", \"type\": \"module\", \"exports\": { \".\": \"./i.js\", \"./*\": \"./i.js\" } }",
+    );
+    shop.write("node_modules/vitest/i.js", what);
+    shop.write(".gitignore", "node_modules\n");
+    shop.write(
+        "vitest.config.ts",
+        "import { hostname } from \"node:os\";\nexport default { test: { include: [hostname() + \"/**\"] } };\n",
+    );
+    shop.commit("computed configuration");
+    shop.append("src/lone.ts", "export const z = 1;\n");
+    shop
+}
+
+#[test]
+fn a_configuration_that_throws_or_never_ends_owes_its_tests() {
+    for what in [
+        "throw new Error(\"no such preset\");",
+        "await new Promise(() => {});",
+        "process.exit(0);",
+        "console.log(\"{\"); process.kill(process.pid, \"SIGKILL\");",
+    ] {
+        let shop = loads(what);
+        let plan = shop.json(&["plan"]);
+        assert_eq!(plan["tests"].as_array().unwrap().len(), 3, "{what}: {plan:#}");
+        assert!(plan.to_string().contains("vitest.config.ts"), "{what}: {plan:#}");
+        shop.owed(&["plan"]).says(&["vitest.config.ts"]);
+    }
+}
+
+#[test]
+fn files_that_vanish_while_they_are_read_are_no_panic() {
+    let shop = loads(
+        "import { rmSync } from \"node:fs\";\n\
+         for (const file of [\"src/a.ts\", \"src/lone.ts\", \"tsconfig.json\", \"src/lone.test.ts\"]) rmSync(file);\n\
+         throw new Error(\"gone\");\n",
+    );
+    let plan = shop.json(&["plan"]);
+    assert!(!shop.path().join("src/a.ts").exists(), "the configuration was loaded");
+    let tests = fields(&plan["tests"], "path");
+    assert!(tests.contains(&"src/a.test.ts") && tests.contains(&"src/barrel.test.ts"), "{plan:#}");
+}

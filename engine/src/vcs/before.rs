@@ -25,13 +25,23 @@ impl Before {
     }
 }
 
+/// What the base held at a path, as far as it can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtBase {
+    /// No file.
+    Nothing,
+    /// These bytes, as stored (without filters). A link is the path it holds.
+    Bytes(Vec<u8>),
+    /// A file whose content this repository lacks: a partial clone, or a damaged one.
+    Lost,
+}
+
 impl Repository {
-    /// The bytes at each of `paths` in the base of `changes`, as stored (without
-    /// filters); `None` where there was no file. A link is the path it holds.
+    /// What each of `paths` held in the base of `changes`.
     ///
     /// # Errors
-    /// When git cannot be asked, or an object is missing.
-    pub fn base_bytes(&self, changes: &Changes, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, VcsError> {
+    /// When git cannot be asked.
+    pub fn base_bytes(&self, changes: &Changes, paths: &[&str]) -> Result<Vec<AtBase>, VcsError> {
         let unchanged: Vec<&str> =
             paths.iter().copied().filter(|p| !changes.before.contains_key(*p)).collect();
         let looked_up = self.stored(self.tree_of(&changes.base), &unchanged)?;
@@ -44,20 +54,17 @@ impl Repository {
                 wanted.entry(module).or_default().push((at, oid));
             }
         }
-        let mut bytes = vec![None; paths.len()];
+        let mut bytes = vec![AtBase::Nothing; paths.len()];
         for (module, wanted) in wanted {
             let git = match module {
                 "" => self.git.clone(),
                 module => Git::at(&self.root().join(module)).foreign(),
             };
             let oids: Vec<&str> = wanted.iter().map(|(_, oid)| *oid).collect();
-            for ((at, oid), blob) in wanted.iter().zip(Blobs::of(git).read_all(&oids, u64::MAX)?) {
+            for ((at, _), blob) in wanted.iter().zip(Blobs::of(git).read_all(&oids, u64::MAX)?) {
                 bytes[*at] = match blob {
-                    Blob::Bytes(found) => Some(found),
-                    Blob::Missing | Blob::TooLarge => {
-                        let detail = format!("the object {oid} ({}) is missing", paths[*at]);
-                        return Err(VcsError::Broken { detail });
-                    }
+                    Blob::Bytes(found) => AtBase::Bytes(found),
+                    Blob::Missing | Blob::TooLarge => AtBase::Lost,
                 };
             }
         }

@@ -28,6 +28,9 @@ pub struct Changes {
     pub submodules: Vec<SubmoduleChange>,
     /// Changed paths that are no UTF-8, lossily; sorted. They cannot be placed.
     pub undecodable: Vec<String>,
+    /// Why renames could not be told from a deletion and an addition, if they could not
+    /// (contents that this repository lacks, for example in a partial clone).
+    pub without_renames: Option<String>,
     /// What the base held at each changed path.
     pub(super) before: BTreeMap<String, Before>,
 }
@@ -48,6 +51,7 @@ pub(super) struct Collected {
     before: BTreeMap<String, Before>,
     submodules: BTreeSet<SubmoduleChange>,
     undecodable: BTreeSet<String>,
+    without_renames: Option<String>,
     /// Paths with conflicts whose kind is not known yet.
     unmerged: BTreeSet<String>,
 }
@@ -102,6 +106,7 @@ impl Repository {
             changes,
             submodules: collected.submodules.into_iter().collect(),
             undecodable: collected.undecodable.into_iter().collect(),
+            without_renames: collected.without_renames,
             before: collected.before,
         })
     }
@@ -112,12 +117,18 @@ impl Repository {
 
     /// Everything that differs between `tree` and the disk.
     fn against_disk(&self, tree: &str) -> Result<Collected, VcsError> {
-        let arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES, tree, "--"]].concat();
-        let (records, undecodable) = raw::parse(&self.git.ask("diff", &arguments)?)?;
-        let mut collected = Collected::default();
-        collected.undecodable.extend(undecodable);
+        let (mut collected, records) = self.diff("diff-index", &[tree])?;
+        // Then some may differ in their time stamps only.
+        let unsure: Vec<String> = match collected.without_renames {
+            Some(_) => records.iter().filter(|r| r.status == b'M').map(|r| r.path.clone()).collect(),
+            None => Vec::new(),
+        };
         for record in records {
             self.take(&mut collected, record, &|_| Side::Disk)?;
+        }
+        let unsure: Vec<&str> = unsure.iter().map(String::as_str).collect();
+        for (path, found) in unsure.iter().zip(flagged::look_at(&self.git, &unsure)?) {
+            collected.judge(path, found);
         }
         self.settle_unmerged(&mut collected)?;
         self.take_untracked(&mut collected)?;
@@ -127,14 +138,10 @@ impl Repository {
 
     /// Everything that differs between `tree` and the index, or the commit `head`.
     fn between(&self, option: &'static str, tree: &str, head: Option<&str>) -> Result<Collected, VcsError> {
-        let mut arguments = [&raw::ARGUMENTS[..], &raw::RENAMES, &[raw::WITH_SUBMODULES]].concat();
-        arguments.extend((!option.is_empty()).then_some(option));
-        arguments.push(tree);
-        arguments.extend(head);
-        arguments.push("--");
-        let (records, undecodable) = raw::parse(&self.git.ask("diff", &arguments)?)?;
-        let mut collected = Collected::default();
-        collected.undecodable.extend(undecodable);
+        let option = (!option.is_empty()).then_some(option);
+        let sides: Vec<&str> = option.into_iter().chain([tree]).chain(head).collect();
+        let (mut collected, records) =
+            self.diff(if head.is_some() { "diff-tree" } else { "diff-index" }, &sides)?;
         for record in records {
             self.take(&mut collected, record, &|new| Side::Commit(new))?;
         }
@@ -142,6 +149,28 @@ impl Repository {
             collected.kinds.entry(path).or_insert(ChangeKind::Modified);
         }
         Ok(collected)
+    }
+
+    /// The records of `git diff` between `sides`, with renames if git can find them: for
+    /// that it reads contents, which a partial or damaged repository may lack. The names
+    /// of what differs need none, and `plainly` is the command that reads none for them.
+    fn diff(&self, plainly: &'static str, sides: &[&str]) -> Result<(Collected, Vec<Record>), VcsError> {
+        let ask = |command, renames: &[&str]| {
+            let arguments = [&raw::ARGUMENTS[..], renames, &[raw::WITH_SUBMODULES], sides, &["--"]].concat();
+            self.git.ask(command, &arguments)
+        };
+        let mut collected = Collected::default();
+        let output = match ask("diff", &raw::RENAMES) {
+            Err(failed @ VcsError::Failed { .. }) => {
+                let output = ask(plainly, &raw::NO_RENAMES).map_err(|_| failed.clone())?;
+                collected.without_renames = Some(failed.sentence());
+                output
+            }
+            output => output?,
+        };
+        let (records, undecodable) = raw::parse(&output)?;
+        collected.undecodable.extend(undecodable);
+        Ok((collected, records))
     }
 
     fn take(
@@ -306,6 +335,9 @@ impl Collected {
         }
         for module in inner.submodules {
             self.submodules.insert(SubmoduleChange { path: place(&module.path), listed: module.listed });
+        }
+        if self.without_renames.is_none() {
+            self.without_renames = inner.without_renames;
         }
         self.undecodable.extend(inner.undecodable.iter().map(|path| place(path)));
     }

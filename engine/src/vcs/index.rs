@@ -162,7 +162,12 @@ fn installed_dir<'a>(file: &'a str, environments: &BTreeSet<String>) -> Option<&
 
 pub(super) fn read_dirty(git: &Git) -> Result<Dirty, VcsError> {
     let arguments = [&raw::ARGUMENTS[..], &["--no-renames", raw::WITHOUT_SUBMODULES]].concat();
-    let output = git.ask("diff", &arguments)?;
+    let output = match git.ask("diff", &arguments) {
+        // To see that only a time stamp differs, it reads contents, which a partial
+        // repository may lack. Without reading them, such a file counts as dirty.
+        Err(failed @ VcsError::Failed { .. }) => git.ask("diff-files", &arguments).map_err(|_| failed)?,
+        output => output?,
+    };
     let (records, _) = raw::parse(&output)?;
     let mut by_path: FxHashMap<String, Record> = FxHashMap::default();
     for record in records {

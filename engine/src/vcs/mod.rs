@@ -48,6 +48,7 @@ mod raw;
 mod run;
 
 pub use base::{Base, BaseInfo};
+pub use before::AtBase;
 pub use changes::{Changes, SubmoduleChange};
 pub use error::{Missing, VcsError};
 pub use object_tree::ObjectTree;

@@ -20,6 +20,10 @@ pub(crate) const WITHOUT_SUBMODULES: &str = "--ignore-submodules=all";
 /// are not paired: any two would match.
 pub(crate) const RENAMES: [&str; 3] = ["-M", "-l400", "--no-rename-empty"];
 
+/// Renames as a deletion and an addition. With the plumbing commands, which alone need
+/// `-r`, no content is compared for this.
+pub(crate) const NO_RENAMES: [&str; 2] = ["-r", "--no-renames"];
+
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {

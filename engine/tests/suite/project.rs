@@ -105,6 +105,12 @@ impl Project {
         text(&output.stdout)
     }
 
+    /// Removes the object that `name` names from the repository.
+    pub(crate) fn lose(&self, name: &str) {
+        let id = self.git(&["rev-parse", name]);
+        std::fs::remove_file(self.path(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+    }
+
     pub(crate) fn repository(&self) -> Repository {
         Repository::discover(&self.root).unwrap().unwrap()
     }

@@ -1,7 +1,7 @@
 //! What a change is measured against, and errors that say what to do.
 
 use crate::project::{Project, lines, worktree};
-use owed_engine::vcs::{Base, Missing, Repository, VcsError};
+use owed_engine::vcs::{AtBase, Base, Missing, Repository, VcsError};
 
 /// jestjs/jest#9602: what others did on the base since is not ours.
 #[test]
@@ -137,5 +137,5 @@ fn sha256_repositories() {
     let changes = p.changes(&worktree("HEAD"));
     assert_eq!(lines(&changes), ["modified a"]);
     assert_eq!(changes.base.commit, Some(commit));
-    assert_eq!(p.repository().base_bytes(&changes, &["a"]).unwrap(), [Some(b"1".to_vec())]);
+    assert_eq!(p.repository().base_bytes(&changes, &["a"]).unwrap(), [AtBase::Bytes(b"1".to_vec())]);
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::project::{Project, lines, worktree};
-use owed_engine::vcs::Base;
+use owed_engine::vcs::{AtBase, Base};
 
 const LONG: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 const NOTHING: [&str; 0] = [];
@@ -37,7 +37,16 @@ fn a_rename_has_both_sides() {
     assert_eq!(p.staged(), ["renamed new.ts < old.ts"]);
     let changes = p.changes(&worktree("HEAD"));
     let bytes = p.repository().base_bytes(&changes, &["old.ts", "new.ts", "kept.ts", "none", ""]).unwrap();
-    assert_eq!(bytes, [Some(LONG.into()), None, Some(b"x".to_vec()), None, None]);
+    assert_eq!(
+        bytes,
+        [
+            AtBase::Bytes(LONG.into()),
+            AtBase::Nothing,
+            AtBase::Bytes(b"x".to_vec()),
+            AtBase::Nothing,
+            AtBase::Nothing
+        ]
+    );
 }
 
 #[test]
@@ -62,7 +71,7 @@ fn names_are_taken_as_they_are() {
     assert_eq!(p.changed("HEAD"), expected);
     let changes = p.changes(&worktree("HEAD"));
     let bytes = p.repository().base_bytes(&changes, &names).unwrap();
-    assert_eq!(bytes, vec![Some(b"1".to_vec()); names.len()]);
+    assert_eq!(bytes, vec![AtBase::Bytes(b"1".to_vec()); names.len()]);
 }
 
 #[test]
@@ -331,4 +340,29 @@ fn revisions_are_compared_with_their_parent_or_a_base() {
     let root = of(&first, None);
     assert_eq!((lines(&root), root.base.commit), (vec!["added a".to_owned()], None));
     assert_eq!(root.head, Some(first));
+}
+
+/// A partial clone without its promisor, or a damaged repository.
+#[test]
+fn without_the_old_contents_a_rename_is_a_deletion_and_an_addition() {
+    let p = Project::new(&[("old.ts", LONG), ("kept.json", "kept"), ("changed.json", "1"), ("touched", "2")]);
+    p.git(&["mv", "old.ts", "new.ts"]);
+    p.write("new.ts", &format!("{LONG}nine\n"));
+    p.write("changed.json", "22");
+    p.git(&["add", "-A"]);
+    assert_eq!(p.changes(&worktree("HEAD")).without_renames, None);
+    p.write("touched", "2");
+    for name in ["old.ts", "changed.json", "touched"] {
+        p.lose(&format!("HEAD:{name}"));
+    }
+    let expected = ["modified changed.json", "added new.ts", "deleted old.ts"];
+    for base in [worktree("HEAD"), Base::Staged { rev: "HEAD".to_owned() }] {
+        let changes = p.changes(&base);
+        assert_eq!(lines(&changes), expected, "{base:?}");
+        assert!(changes.without_renames.is_some_and(|why| why.contains("unable to read")));
+    }
+    let changes = p.changes(&worktree("HEAD"));
+    let names = ["old.ts", "new.ts", "kept.json", "changed.json"];
+    let bytes = p.repository().base_bytes(&changes, &names).unwrap();
+    assert_eq!(bytes, [AtBase::Lost, AtBase::Nothing, AtBase::Bytes(b"kept".to_vec()), AtBase::Lost]);
 }

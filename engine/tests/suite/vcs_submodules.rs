@@ -3,7 +3,7 @@
 use crate::project::{Project, lines, worktree};
 use owed_engine::problem::Unchecked;
 use owed_engine::tree::{Kind, Tree};
-use owed_engine::vcs::{Base, SubmoduleChange};
+use owed_engine::vcs::{AtBase, Base, SubmoduleChange};
 
 /// A project with a submodule at `vendor/lib`, and the commit of the latter.
 fn with_submodule() -> (Project, Project) {
@@ -39,9 +39,9 @@ fn changes_inside_are_listed() {
     assert_eq!(lines(&changes), expected);
     assert_eq!(changes.submodules, [SubmoduleChange { path: "vendor/lib".to_owned(), listed: true }]);
     let bytes = p.repository().base_bytes(&changes, &["vendor/lib/lib.ts", "vendor/lib/new.ts"]).unwrap();
-    assert_eq!(bytes, [Some(b"1".to_vec()), None]);
+    assert_eq!(bytes, [AtBase::Bytes(b"1".to_vec()), AtBase::Nothing]);
     let unchanged = p.repository().base_bytes(&changes, &["vendor/lib/README", "vendor/none"]).unwrap();
-    assert_eq!(unchanged, [Some(b"1".to_vec()), None]);
+    assert_eq!(unchanged, [AtBase::Bytes(b"1".to_vec()), AtBase::Nothing]);
     // Flags do not hide it.
     p.git(&["update-index", "--assume-unchanged", "vendor/lib"]);
     assert_eq!(p.changed("HEAD"), expected);

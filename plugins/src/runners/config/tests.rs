@@ -1,3 +1,5 @@
+//! Configuration read from its source, and where reading ends.
+
 use owed_engine::tree::MemoryTree;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Scripts and configurations of mocha.
+
 use owed_engine::resolve::Target;
 use owed_engine::runner::NoLoader;
 use owed_engine::tree::MemoryTree;

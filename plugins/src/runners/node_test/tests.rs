@@ -1,3 +1,5 @@
+//! Scripts that start node's own runner.
+
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Presence, Span, Test, TestKind};

@@ -1,3 +1,5 @@
+//! What pytest collects, and what its tests share.
+
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{

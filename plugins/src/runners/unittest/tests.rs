@@ -1,3 +1,5 @@
+//! What unittest discovers.
+
 use super::*;
 use crate::runners::pytest::tests::{facts_of, with_view};
 

@@ -1,3 +1,5 @@
+//! Projects of vitest, what they list and what they share.
+
 use owed_engine::runner::{ConfigLoader, NoLoader};
 use owed_engine::tree::MemoryTree;
 
