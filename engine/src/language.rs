@@ -32,6 +32,12 @@ pub trait Language: Send + Sync {
     /// the language declares encodings in the file.
     fn read(&self, file: SourceFile<'_>) -> FileFacts;
 
+    /// The same without [`FileFacts::declarations`], for answers that need none (selection by
+    /// file); a language for which that saves nothing reads all.
+    fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
+        self.read(file)
+    }
+
     /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can
     /// decode (Python's PEP 263 cookie).
     fn declares_encoding(&self, bytes: &[u8]) -> bool {

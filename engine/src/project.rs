@@ -107,7 +107,8 @@ pub struct Project<'a> {
     pub settings: Settings,
     /// The inventory: every considered file, sorted, excluded ones left out.
     pub files: Vec<String>,
-    /// The facts of each source file that could be read, sorted by path.
+    /// The facts of each source file that could be read, sorted by path; without
+    /// declarations, which selection by file does not ask for.
     pub facts: BTreeMap<String, FileFacts>,
     /// The runner projects, in the order of runners, roots and configuration files.
     pub suites: Vec<Suite>,
@@ -294,5 +295,5 @@ pub(crate) fn read_source(
     if !language.declares_encoding(&bytes) && std::str::from_utf8(&bytes).is_err() {
         return Err(Unchecked::NotUtf8);
     }
-    Ok(language.read(SourceFile { path, bytes: &bytes }))
+    Ok(language.read_without_declarations(SourceFile { path, bytes: &bytes }))
 }

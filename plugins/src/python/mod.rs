@@ -35,6 +35,10 @@ impl Language for Python {
         read::read(file)
     }
 
+    fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
+        read::read_without_declarations(file)
+    }
+
     fn declares_encoding(&self, bytes: &[u8]) -> bool {
         read::declares_encoding(bytes)
     }

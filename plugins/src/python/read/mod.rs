@@ -60,13 +60,22 @@ pub fn fix(operation: &str) -> Option<&'static str> {
 
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, true)
+}
+
+/// Reads one file, all but its declarations.
+pub fn read_without_declarations(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, false)
+}
+
+fn read_as(file: SourceFile<'_>, declarations: bool) -> FileFacts {
     let decoded = text::decode(file.bytes);
     let lines = Lines::new(&decoded.text);
     let name = path::basename(file.path);
     let mut facts = if open_brackets(decoded.text.as_bytes()) > MOST_BRACKETS {
         FileFacts { damage: vec![depth_damage()], ..FileFacts::default() }
     } else {
-        parsed(&decoded.text, name, &lines)
+        parsed(&decoded.text, name, &lines, declarations)
     };
     if let Some((cause, at)) = decoded.refused {
         let at = offset(at);
@@ -76,12 +85,12 @@ pub fn read(file: SourceFile<'_>) -> FileFacts {
     facts
 }
 
-fn parsed(text: &str, name: &str, lines: &Lines<'_>) -> FileFacts {
+fn parsed(text: &str, name: &str, lines: &Lines<'_>, declarations: bool) -> FileFacts {
     let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::latest_preview());
     let parsed = ruff_python_parser::parse_unchecked(text, options)
         .try_into_module()
         .expect("module mode gives a module");
-    if let Some(facts) = facts(&parsed, text, name, lines, walk::SHALLOW) {
+    if let Some(facts) = facts(&parsed, text, name, lines, declarations, walk::SHALLOW) {
         return facts;
     }
     // Deeper than the caller's stack may bear: once more, with a stack of its own. The
@@ -90,7 +99,7 @@ fn parsed(text: &str, name: &str, lines: &Lines<'_>) -> FileFacts {
     let tree = std::mem::ManuallyDrop::new(parsed);
     let deep = std::thread::scope(|scope| {
         let work = move || {
-            let facts = facts(&tree, text, name, lines, DEEPEST);
+            let facts = facts(&tree, text, name, lines, declarations, DEEPEST);
             if facts.is_some() {
                 drop(std::mem::ManuallyDrop::into_inner(tree));
             }
@@ -107,6 +116,7 @@ fn facts(
     text: &str,
     name: &str,
     lines: &Lines<'_>,
+    declarations: bool,
     limit: u32,
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
@@ -147,7 +157,11 @@ fn facts(
     Some(FileFacts {
         imports,
         exports: declare::exports(&walk, &submodules),
-        declarations: declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines),
+        declarations: if declarations {
+            declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines)
+        } else {
+            Vec::new()
+        },
         effects,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),
