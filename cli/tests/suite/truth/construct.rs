@@ -13,6 +13,9 @@ use super::execute::Runner;
 /// Path to content.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
+/// Path to the target of a link, as written.
+pub(super) type Links = BTreeMap<String, String>;
+
 /// One construct.
 #[derive(Debug, Default)]
 pub(super) struct Construct {
@@ -23,9 +26,9 @@ pub(super) struct Construct {
     /// The project after it.
     pub(super) head: Files,
     /// Links before the change: path, then target as written.
-    pub(super) base_links: BTreeMap<String, String>,
+    pub(super) base_links: Links,
     /// Links after it.
-    pub(super) head_links: BTreeMap<String, String>,
+    pub(super) head_links: Links,
     /// It is a project of its own, because it has an effect on everything beside it.
     pub(super) alone: bool,
     /// The change is about what all tests share: the bystander may rightly be owed.

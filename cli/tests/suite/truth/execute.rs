@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::construct::Files;
+use super::construct::{Files, Links};
 use super::{install, world};
 
 /// A runner under which constructs are executed.
@@ -38,7 +38,7 @@ pub(super) struct Outcome {
 /// One state of a project.
 pub(super) struct State<'a> {
     pub(super) files: &'a Files,
-    pub(super) links: &'a BTreeMap<String, String>,
+    pub(super) links: &'a Links,
     pub(super) run: Option<&'a str>,
 }
 

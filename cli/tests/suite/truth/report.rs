@@ -1,11 +1,13 @@
 //! All constructs of one runner: executed, judged, counted, and held to the committed count.
 
+#![allow(clippy::print_stdout, reason = "the table is for whoever runs the suite")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Mutex;
 
-use super::construct::{self, Construct, Files};
+use super::construct::{self, Construct, Files, Links};
 use super::execute::{self, Outcome, Runner, State};
 use super::in_parallel;
 use super::judge::{self, Verdict};
@@ -55,9 +57,9 @@ pub(super) fn check(runner: Runner) {
 /// Runs what shares a project together, and the rest one by one.
 fn execute_all(runner: Runner, constructs: &[Construct]) -> Vec<(Outcome, Outcome)> {
     let together: Vec<&Construct> = constructs.iter().filter(|construct| !construct.alone).collect();
-    let both = |of: &dyn Fn(&Construct) -> (&Files, &BTreeMap<String, String>)| {
+    let both = |of: &dyn Fn(&Construct) -> (&Files, &Links)| {
         let mut files = Files::new();
-        let mut links = BTreeMap::new();
+        let mut links = Links::new();
         for construct in &together {
             let (more, more_links) = of(construct);
             files.extend(more.clone());
