@@ -285,7 +285,7 @@ impl<'p, 'd> Context<'p, 'd> {
         let kind = match (role, seed_kind) {
             (Some(EdgeKind::Own), Some(SeedKind::Bytes)) if chain.len() == 2 => ReasonKind::Changed,
             (Some(EdgeKind::Shared(SharedRole::Snapshot)), _) => ReasonKind::Snapshot,
-            (Some(EdgeKind::Shared(_)), Some(SeedKind::Entry)) => ReasonKind::Negative,
+            (Some(EdgeKind::Shared(_)), Some(SeedKind::Entry)) if vanished_or_new => ReasonKind::Negative,
             (Some(EdgeKind::Shared(_)), _) => ReasonKind::Shared,
             (_, Some(SeedKind::Package)) => ReasonKind::Package,
             (_, Some(SeedKind::Candidate(_))) => ReasonKind::Negative,
