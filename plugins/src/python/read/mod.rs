@@ -63,9 +63,13 @@ pub fn read(file: SourceFile<'_>) -> FileFacts {
     read_as(file, true)
 }
 
-/// Reads one file, all but its declarations.
+/// Reads one file, all but its declarations; those of tests and of modules that may define
+/// hooks of pytest are read, because discovery asks for them.
 pub fn read_without_declarations(file: SourceFile<'_>) -> FileFacts {
-    read_as(file, false)
+    let asked_for = path::basename(file.path).to_ascii_lowercase().contains("test")
+        || memchr::memmem::find(file.bytes, b"pytest_").is_some()
+        || memchr::memmem::find(file.bytes, b"load_tests").is_some();
+    read_as(file, asked_for)
 }
 
 fn read_as(file: SourceFile<'_>, declarations: bool) -> FileFacts {
