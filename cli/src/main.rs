@@ -24,8 +24,8 @@ use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Parsing is many small allocations on every thread: a tenth to a fifth of a cold plan
-/// with the system's allocator.
+/// Parsing is many small allocations on every thread. Against the system's allocator: about
+/// a tenth less user time in a cold plan, 3 % less with system time, and more memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -485,8 +485,7 @@ impl Listings {
                 .empty_alternates(true)
                 .build();
             // A glob that cannot be compiled matches everything below its directory.
-            let glob = glob.or_else(|_| globset::Glob::new("**"));
-            let Ok(glob) = glob else { continue };
+            let glob = glob.unwrap_or_else(|_| globset::Glob::new("**").expect("`**` is a glob"));
             compiled.push((node, listing.dir.clone(), glob.compile_matcher(), *contents));
         }
         Self { compiled }

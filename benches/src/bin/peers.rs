@@ -113,6 +113,7 @@ fn main() -> Result<()> {
         fs::create_dir_all(out)?;
         let mut text = serde_json::to_string_pretty(&pairs)?;
         text = text
+            .replace(&*owed.to_string_lossy(), "target/release/owed")
             .replace(&*root.to_string_lossy(), ".")
             .replace(&*arguments.projects.to_string_lossy(), "PROJECTS");
         fs::write(out.join("peers.json"), text + "\n")?;
