@@ -1,6 +1,6 @@
 //! `owed-plugins`: what `owed` knows about languages and test runners.
 //!
-//! [`languages`] and [`runners`] are the only lists. To add one, write a module that
+//! [`languages`] and [`runners()`] are the only lists. To add one, write a module that
 //! implements the engine's trait and add a line here; the engine stays as it is.
 
 pub mod javascript;
