@@ -24,7 +24,7 @@ impl Language for Python {
     }
 
     fn reader_version(&self) -> &'static str {
-        "python/1"
+        "python/2"
     }
 
     fn reads(&self, path: &str) -> bool {

@@ -248,7 +248,10 @@ impl<'a> Walk<'_, 'a> {
             && (matches!(callee.object, Expression::ImportMeta(_))
                 || matches!(&callee.object, Expression::Identifier(o) if self.is_global(o, "require")))
         {
-            return Value::Module;
+            return match argument(0).literal() {
+                Some(text) if text.starts_with("./") || text.starts_with("../") => module(&text),
+                _ => Value::Module,
+            };
         }
         let Some(op) = self.operation(&it.callee) else { return Value::unknown() };
         let spread = it.arguments.iter().any(Argument::is_spread);

@@ -138,6 +138,13 @@ impl<'a> Walk<'_, 'a> {
     fn resolve(&mut self, it: &'a CallExpression<'a>, mode: LoadMode) {
         if let Some(source) = it.arguments.first().and_then(Argument::as_expression) {
             self.load_whole(ImportKind::Resolve, "resolve", source, it.span, mode);
+            // Whoever asks where a manifest lies wants the directory of its package.
+            if let Some(text) = self.value(source).literal()
+                && let Some(package) = text.strip_suffix("/package.json")
+                && !text.starts_with(['.', '/'])
+            {
+                self.add_load(&format!("{package}/**"), ImportKind::Glob, "resolve", it.span, mode);
+            }
         }
     }
 

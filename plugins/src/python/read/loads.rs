@@ -137,7 +137,8 @@ pub(super) fn module(value: Value, package: Option<Value>) -> (String, ImportKin
         return (text, ImportKind::Dynamic);
     }
     match text.rfind('.') {
-        Some(at) => (format!("{}.*", &text[..at]), ImportKind::Computed),
+        // What follows may hold dots: `f"apps.{app}.models"`.
+        Some(at) => (format!("{}.**", &text[..at]), ImportKind::Computed),
         None => nothing,
     }
 }

@@ -218,7 +218,12 @@ fn with_preset(context: &Context<'_>, mut source: Source) -> Source {
             .filter_map(|d| path::join(d, &format!("node_modules/{name}")))
             .find_map(|d| preset_file(context, &d));
         source.packages.push(name.clone());
-        installed.or_else(|| context.reader.package_file(&format!("{name}/jest-preset")))
+        // A package of the project is installed as a link to its own directory.
+        let real = |file: String| {
+            let real = context.tree.real(&file).filter(|real| !real.contains("node_modules/"));
+            real.unwrap_or(file)
+        };
+        installed.map(real).or_else(|| context.reader.package_file(&format!("{name}/jest-preset")))
     };
     let value = match preset {
         // A known preset needs no reading: what it computes is what the table says.
