@@ -1,6 +1,7 @@
 //! The trait a language implements. The engine knows no language by name.
 
 use crate::facts::FileFacts;
+use crate::function::FunctionFacts;
 use crate::resolve::{ResolveOptions, Resolver};
 use crate::tree::Tree;
 
@@ -36,6 +37,13 @@ pub trait Language: Send + Sync {
     /// file); a language for which that saves nothing reads all.
     fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
         self.read(file)
+    }
+
+    /// The functions of one file, for checks; `None` when the language does not measure
+    /// functions. Never fails: what is not understood is [`FunctionFacts::damage`].
+    fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
+        let _ = file;
+        None
     }
 
     /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can

@@ -16,6 +16,7 @@
 pub mod change;
 mod closure;
 pub mod facts;
+pub mod function;
 pub mod graph;
 pub mod language;
 mod links;

@@ -1,0 +1,1 @@
+//! `owed-gates`: what runs and what is remembered.
