@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::project::{Project, read_source};
-use crate::resolve::{Listing, Resolver, Target, UnknownImport};
+use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
 use crate::tree::Kind;
@@ -25,7 +25,7 @@ use crate::tree::Kind;
 #[derive(Default)]
 struct Found {
     edges: Vec<(NodeKey, Edge)>,
-    absent: Vec<(String, u32)>,
+    absent: Vec<(Absent, u32)>,
     traits: Vec<Trait>,
     problems: Vec<Problem>,
     extra: Option<(String, Result<FileFacts, Unchecked>)>,
@@ -62,9 +62,7 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
                 edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
             graph.add_edges(id, edges);
-            for (path, line) in found.absent {
-                graph.add_absent(id, &path, line);
-            }
+            graph.add_absent(id, found.absent);
             for fact in found.traits {
                 graph.add_trait(id, fact);
             }
@@ -132,7 +130,7 @@ fn shared_edges(
 
 /// The node of a target; a source that is new is followed next.
 fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
-    let source = matches!(key, NodeKey::Source { .. });
+    let source = matches!(key, NodeKey::Source { .. } | NodeKey::Sources { .. });
     let (to, new) = graph.add_node(key);
     if new && source {
         frontier.push(to);
@@ -180,6 +178,7 @@ fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
         Target::Listing(listing) => NodeKey::Listing { listing: listing.clone(), contents: false },
         Target::Package(name) => NodeKey::Package(name.as_str().into()),
         Target::Env(name) => NodeKey::Env(name.as_str().into()),
+        Target::Sources(dir) => NodeKey::Sources { class, dir: dir.as_str().into() },
     }
 }
 
@@ -209,7 +208,8 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
             | NodeKey::Suite(_)
             | NodeKey::Manifest(_)
             | NodeKey::Package(_)
-            | NodeKey::Env(_) => {}
+            | NodeKey::Env(_)
+            | NodeKey::Sources { .. } => {}
         }
     }
     edges.append(&mut more);
@@ -223,6 +223,14 @@ fn follow(
     key: &NodeKey,
 ) -> Found {
     let mut found = Found::default();
+    if let NodeKey::Sources { class, dir } = key {
+        for resolver in &resolvers[*class as usize] {
+            let sources = resolver.sources(dir);
+            add_resolution(project, &mut found, *class, sources, ImportKind::Glob, 0);
+        }
+        add_other_names(project, links, &mut found.edges);
+        return found;
+    }
     let NodeKey::Source { class, path } = key else { return found };
     let number = project.plugins.languages.iter().position(|l| l.reads(path));
     let Some(number) = number else { return found };
@@ -264,7 +272,7 @@ fn follow(
         let key = NodeKey::Manifest(manifest.into());
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
-    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
+    found.absent.extend(around.absent.iter().map(|path| (Absent::new(path), 0)));
     for import in &facts.imports {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
@@ -275,6 +283,8 @@ fn follow(
         add_effect(project, &mut found, *class, path, effect);
     }
     add_other_names(project, links, &mut found.edges);
+    found.absent.sort_unstable();
+    found.absent.dedup_by_key(|(path, _)| *path);
     if let Some(damage) = facts.damage.first() {
         found.traits.push(Trait {
             opacity: Opacity::Unknown,
@@ -302,27 +312,40 @@ fn add_import(
     from: &str,
     import: &Import,
 ) {
-    let resolution = resolver.resolve(from, import);
-    let edge = Edge { kind: EdgeKind::Import(import.kind), line: import.line };
+    let mut resolution = resolver.resolve(from, import);
+    let unknown = resolution.unknown.take();
+    add_resolution(project, found, class, resolution, import.kind, import.line);
+    if let Some(unknown) = unknown {
+        add_unknown(found, from, import, &unknown);
+    }
+}
+
+/// What a resolution leads to, and what it was decided by.
+fn add_resolution(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    resolution: Resolution,
+    kind: ImportKind,
+    line: u32,
+) {
+    let edge = Edge { kind: EdgeKind::Import(kind), line };
     for target in &resolution.targets {
         let key = match target {
             // The content of a module that is only resolved counts, its closure does not.
-            Target::File(path) if import.kind == ImportKind::Resolve => data_key(project, path),
+            Target::File(path) if kind == ImportKind::Resolve => data_key(project, path),
             other => target_key(project, class, other),
         };
         found.edges.push((key, edge));
     }
     for manifest in &resolution.consulted {
         let kind = EdgeKind::Consulted;
-        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line: import.line }));
+        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line }));
     }
     for path in resolution.absent {
         if !path.starts_with("node_modules/") && !path.contains("/node_modules/") {
-            found.absent.push((path, import.line));
+            found.absent.push((Absent::new(&path), line));
         }
-    }
-    if let Some(unknown) = resolution.unknown {
-        add_unknown(found, from, import, &unknown);
     }
 }
 

@@ -55,6 +55,13 @@ pub enum NodeKey {
     Package(Box<str>),
     /// An environment name.
     Env(Box<str>),
+    /// All sources of a package of the project. It is no step of a chain.
+    Sources {
+        /// Number of the class.
+        class: u32,
+        /// The package's directory.
+        dir: Box<str>,
+    },
 }
 
 impl NodeKey {
@@ -64,6 +71,12 @@ impl NodeKey {
             Self::Source { path, .. } | Self::Data(path) | Self::Manifest(path) => Some(path),
             _ => None,
         }
+    }
+
+    /// Whether a person would name it on the way from a test to a change; the others only
+    /// stand for many nodes at once.
+    pub fn is_step(&self) -> bool {
+        !matches!(self, Self::Suite(_) | Self::Sources { .. })
     }
 }
 
@@ -145,6 +158,17 @@ pub struct Graph {
     absent: Vec<(u64, NodeId, u32)>,
 }
 
+/// A path at which nothing is: all that is kept of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Absent(u64);
+
+impl Absent {
+    /// Of `path`.
+    pub fn new(path: &str) -> Self {
+        Self(hash_path(path))
+    }
+}
+
 fn hash_path(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     path.hash(&mut hasher);
@@ -164,7 +188,11 @@ impl Graph {
             }
             NodeKey::Listing { .. } => self.listings.push(id),
             NodeKey::Package(_) => self.packages.push(id),
-            NodeKey::Test(_) | NodeKey::Suite(_) | NodeKey::Manifest(_) | NodeKey::Env(_) => {}
+            NodeKey::Test(_)
+            | NodeKey::Suite(_)
+            | NodeKey::Manifest(_)
+            | NodeKey::Env(_)
+            | NodeKey::Sources { .. } => {}
         }
         self.index.insert(key, id);
         (id, true)
@@ -180,9 +208,9 @@ impl Graph {
         }
     }
 
-    /// Notes that `from` (at `line`) would mean `path` if it existed.
-    pub fn add_absent(&mut self, from: NodeId, path: &str, line: u32) {
-        self.absent.push((hash_path(path), from, line));
+    /// Notes that `from` (at the line given with each) would mean these paths if they existed.
+    pub fn add_absent(&mut self, from: NodeId, paths: impl IntoIterator<Item = (Absent, u32)>) {
+        self.absent.extend(paths.into_iter().map(|(path, line)| (path.0, from, line)));
     }
 
     /// Notes what `node` cannot name.

@@ -101,6 +101,10 @@ pub enum Target {
     Package(String),
     /// One environment name.
     Env(String),
+    /// Everything that a package of the project, in this directory, is made of: what an
+    /// import of its output stands for when the output's own sources cannot be told.
+    /// [`Resolver::sources`] lists it, once for all who mean it.
+    Sources(String),
 }
 
 /// What one import means.
@@ -146,6 +150,12 @@ pub trait Resolver: Send + Sync {
     /// that decide how it is loaded, and where a nearer one would lie.
     fn surroundings(&self, from: &str) -> Resolution {
         let _ = from;
+        Resolution::default()
+    }
+
+    /// What [`Target::Sources`] of `dir` stands for; empty when this resolver never gives it.
+    fn sources(&self, dir: &str) -> Resolution {
+        let _ = dir;
         Resolution::default()
     }
 }

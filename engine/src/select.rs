@@ -294,7 +294,7 @@ impl<'p, 'd> Context<'p, 'd> {
         };
         let mut steps: Vec<String> = Vec::with_capacity(chain.len());
         for &node in chain {
-            if matches!(graph.key(node), NodeKey::Suite(_)) {
+            if !graph.key(node).is_step() {
                 continue;
             }
             let step = self.step(node);
@@ -341,6 +341,8 @@ impl<'p, 'd> Context<'p, 'd> {
             NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
+            NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
+            NodeKey::Sources { dir, .. } => format!("{dir}/**"),
             NodeKey::Suite(_) => String::new(),
         }
     }
@@ -357,7 +359,7 @@ impl<'p, 'd> Context<'p, 'd> {
         let class = self.classes.class(node);
         let owed = class >= Opacity::Unknown || (self.options.strict_opacity && class == Opacity::TimeOpaque);
         if owed && let Some((chain, fact)) = self.classes.cause(&self.project.graph, node, class) {
-            let is_step = |n: &&NodeId| !matches!(self.project.graph.key(**n), NodeKey::Suite(_));
+            let is_step = |n: &&NodeId| self.project.graph.key(**n).is_step();
             let mut steps: Vec<String> = chain.iter().filter(is_step).map(|n| self.step(*n)).collect();
             steps.dedup();
             let place = steps.last().cloned().unwrap_or_default();

@@ -13,6 +13,7 @@ pub mod manifest;
 pub mod mocha;
 pub mod node_test;
 mod outcome;
+mod places;
 pub mod pytest;
 pub mod regex;
 pub mod shared;

@@ -12,11 +12,12 @@ use super::units::{LINKS, MODULE, Unit};
 use super::walk::Walk;
 
 impl<'a> Walk<'_, 'a> {
-    /// The facts of the file that was walked.
-    pub(super) fn finish(mut self, tokens: &[Token]) -> FileFacts {
+    /// The facts of the file that was walked; declarations only where its tokens are given.
+    pub(super) fn finish(mut self, tokens: Option<&[Token]>) -> FileFacts {
         self.settle_spaces();
         self.jsx_runtime();
-        let mut facts = FileFacts { declarations: self.declarations_of(tokens), ..FileFacts::default() };
+        let declarations = tokens.map(|tokens| self.declarations_of(tokens)).unwrap_or_default();
+        let mut facts = FileFacts { declarations, ..FileFacts::default() };
         facts.effects = self.effects_of();
         facts.tests = self.tests;
         facts.exports = self.exports;

@@ -96,12 +96,21 @@ pub fn fix(operation: &str) -> Option<&'static str> {
 
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, true)
+}
+
+/// The same without declarations: no tokens are kept, and nothing is digested.
+pub fn read_without_declarations(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, false)
+}
+
+fn read_as(file: SourceFile<'_>, digests: bool) -> FileFacts {
     let (bytes, offset) = match file.bytes.strip_prefix(b"\xEF\xBB\xBF") {
         Some(rest) => (rest, 3),
         None => (file.bytes, 0),
     };
     let mut facts = match std::str::from_utf8(bytes) {
-        Ok(text) => read_text(file.path, text),
+        Ok(text) => read_text(file.path, text, digests),
         Err(error) => {
             let start = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
             damaged("not valid UTF-8", Span { start, end: start })
@@ -113,19 +122,27 @@ pub fn read(file: SourceFile<'_>) -> FileFacts {
     facts
 }
 
-fn read_text(path: &str, text: &str) -> FileFacts {
+fn read_text(path: &str, text: &str, digests: bool) -> FileFacts {
     let extension = path::extension(path);
     if blocks::is_template(extension) {
         return blocks::read(path, extension, text);
     }
     let name = path::basename(path);
-    read_script(name, extension, is_declaration_file(name), text, false)
+    read_script(name, extension, is_declaration_file(name), text, false, digests)
 }
 
 /// Reads a text that is a script as a whole. `whole` says that code outside it uses
-/// its bindings.
-fn read_script(name: &str, extension: &str, declarations: bool, text: &str, whole: bool) -> FileFacts {
-    let work = || with_arena(|arena| parse_and_walk(arena, name, extension, declarations, text, whole));
+/// its bindings, `digests` that declarations are wanted.
+fn read_script(
+    name: &str,
+    extension: &str,
+    declarations: bool,
+    text: &str,
+    whole: bool,
+    digests: bool,
+) -> FileFacts {
+    let work =
+        || with_arena(|arena| parse_and_walk(arena, name, extension, declarations, text, whole, digests));
     depth::with_room(text, work).unwrap_or_else(|| {
         let mut facts = lexical::read(text);
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -145,8 +162,9 @@ fn parse_and_walk(
     declarations: bool,
     text: &str,
     whole: bool,
+    digests: bool,
 ) -> FileFacts {
-    let parsed = parse::parse(arena, text, extension, declarations);
+    let parsed = parse::parse(arena, text, extension, declarations, digests);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
         lexical::read(text)
@@ -159,7 +177,7 @@ fn parse_and_walk(
         walk.whole = whole;
         walk.program(program);
         walk.exported_aliases();
-        walk.finish(&parsed.answer.tokens)
+        walk.finish(digests.then_some(&*parsed.answer.tokens))
     };
     references::add(&mut facts, text, &lines);
     facts.damage = parsed

@@ -120,6 +120,10 @@ impl Resolver for Js<'_> {
         self.with_styles(out)
     }
 
+    fn sources(&self, dir: &str) -> Resolution {
+        self.whole(dir)
+    }
+
     /// The nearest `package.json` (it says whether a file is a module) and the
     /// `tsconfig.json` that owns the directory (it says how types and JSX are erased).
     fn surroundings(&self, from: &str) -> Resolution {
@@ -339,7 +343,7 @@ impl<'a> Js<'a> {
     fn string_reference(&self, dir: &str, text: &str, class: Class) -> Resolution {
         let mut out = self.module(dir, text, class);
         if out.unknown.take().is_some() {
-            out.targets.retain(|target| matches!(target, Target::File(_)));
+            out.targets.retain(|target| matches!(target, Target::File(_) | Target::Sources(_)));
         }
         out
     }
