@@ -21,6 +21,7 @@ pub mod graph;
 pub mod language;
 mod links;
 mod opacity;
+pub mod outcome;
 pub mod path;
 pub mod place;
 pub mod problem;
