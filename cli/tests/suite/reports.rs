@@ -65,10 +65,6 @@ fn run(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
         line.trim_end().to_owned()
     };
     let lines: Vec<String> = judged.iter().map(said).collect();
-    if std::env::var_os("OWED_SHOW").is_some() {
-        eprintln!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        eprintln!("{}", String::from_utf8_lossy(&report.unwrap_or_default()));
-    }
     lines.join("\n")
 }
 
