@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
@@ -25,6 +25,8 @@ use crate::tree::Kind;
 #[derive(Default)]
 struct Found {
     edges: Vec<(NodeKey, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    imports: Vec<(u32, usize)>,
     absent: Vec<(String, u32)>,
     traits: Vec<Trait>,
     problems: Vec<Problem>,
@@ -61,6 +63,7 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
             for (key, edge) in found.edges {
                 edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
+            graph.add_loads(id, loads(&found.imports, &edges));
             graph.add_edges(id, edges);
             for (path, line) in found.absent {
                 graph.add_absent(id, &path, line);
@@ -87,6 +90,16 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     project.not_checked.sort();
     project.not_checked.dedup();
     project.facts.extend(extra);
+}
+
+/// The targets of each import, from where its edges begin.
+fn loads(imports: &[(u32, usize)], edges: &[(NodeId, Edge)]) -> Vec<(u32, NodeId)> {
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([edges.len()]);
+    let each = |((number, start), end): (&(u32, usize), usize)| {
+        let own = edges[*start..end].iter().filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
+        own.map(|(to, _)| (*number, *to)).collect::<Vec<_>>()
+    };
+    imports.iter().zip(ends).flat_map(each).collect()
 }
 
 fn add_test(
@@ -141,7 +154,7 @@ fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> No
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("there are fewer than four thousand million tests")
+    u32::try_from(index).expect("there are fewer than four thousand million of anything")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -230,7 +243,8 @@ fn follow(
     let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            let language = project.plugins.languages[number];
+            let read = read_source(project.tree, language, &project.settings, path, project.reading);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -265,33 +279,56 @@ fn follow(
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
     found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
-    for import in &facts.imports {
+    for (number, import) in facts.imports.iter().enumerate() {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, &**resolver, *class, path, import);
+        found.imports.push((number_of(number), found.edges.len()));
+        add_import(project, &mut found, &**resolver, *class, path, number_of(number), import);
     }
-    for effect in &facts.effects {
-        add_effect(project, &mut found, *class, path, effect);
+    found.imports.push((u32::MAX, found.edges.len()));
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, *class, path, number_of(number), effect);
     }
     add_other_names(project, links, &mut found.edges);
-    if let Some(damage) = facts.damage.first() {
-        found.traits.push(Trait {
-            opacity: Opacity::Unknown,
-            reason: Some(Opaque::Unparsable),
-            operation: damage.cause.as_str().into(),
-            line: damage.line,
-        });
-    }
+    found.traits.extend(damage(facts));
     found
+}
+
+/// What a file that no test reaches cannot name: its effects, under default resolution, and
+/// its damage. What its imports mean is not asked.
+pub(crate) fn own_traits(project: &Project<'_>, path: &str, facts: &FileFacts) -> Vec<Trait> {
+    let mut found = Found::default();
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, 0, path, number_of(number), effect);
+    }
+    found.traits.extend(damage(facts));
+    found.traits
+}
+
+/// What a syntax error makes of its file.
+fn damage(facts: &FileFacts) -> Option<Trait> {
+    facts.damage.first().map(|damage| Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: damage.cause.as_str().into(),
+        line: damage.line,
+        origin: Origin::File,
+    })
 }
 
 fn in_inventory(project: &Project<'_>, path: &str) -> bool {
     project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
 }
 
-fn unreadable(why: &str) -> Trait {
-    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+pub(crate) fn unreadable(why: &str) -> Trait {
+    Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: why.into(),
+        line: 0,
+        origin: Origin::File,
+    }
 }
 
 fn add_import(
@@ -300,6 +337,7 @@ fn add_import(
     resolver: &dyn Resolver,
     class: u32,
     from: &str,
+    number: u32,
     import: &Import,
 ) {
     let resolution = resolver.resolve(from, import);
@@ -322,11 +360,11 @@ fn add_import(
         }
     }
     if let Some(unknown) = resolution.unknown {
-        add_unknown(found, from, import, &unknown);
+        add_unknown(found, from, number, import, &unknown);
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
     let optional = import.presence == Presence::Optional
         || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
@@ -375,6 +413,7 @@ fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &Unknown
         reason: Some(reason),
         operation: import_operation(import).into(),
         line: import.line,
+        origin: Origin::Import(number),
     });
     found.problems.push(Problem {
         code: code.to_owned(),
@@ -389,12 +428,20 @@ fn import_operation(import: &Import) -> String {
     if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
 }
 
-fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+fn add_effect(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    from: &str,
+    number: u32,
+    effect: &Effect,
+) {
     let fact = |opacity, reason| Trait {
         opacity,
         reason,
         operation: effect.operation.as_str().into(),
         line: effect.line,
+        origin: Origin::Effect(number),
     };
     let edge = Edge { kind: EdgeKind::Data, line: effect.line };
     match &effect.class {
@@ -447,7 +494,12 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+pub(crate) fn places(
+    project: &Project<'_>,
+    class: u32,
+    from: &str,
+    expression: &PathExpr,
+) -> Vec<Option<String>> {
     match expression.base {
         PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
         PathBase::Absolute => {
