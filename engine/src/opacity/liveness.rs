@@ -1,7 +1,8 @@
 //! The project as units, with its tests on top and its causes in it.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::collections::VecDeque;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -33,6 +34,8 @@ pub(crate) struct Liveness<'p> {
     nodes: Vec<NodeId>,
     /// By module: its first unit.
     firsts: Vec<UnitId>,
+    /// Ways between modules that do not load each other directly, once found.
+    between: Mutex<FxHashMap<(u32, u32), Vec<u32>>>,
 }
 
 /// Something that a test which reaches its unit depends on.
@@ -123,7 +126,7 @@ impl<'p> Liveness<'p> {
             }));
         }
         let firsts = modules.iter().map(|module| module.first).collect();
-        Self { units: Units::new(edges), modules, tests, suites, causes, nodes, firsts }
+        Self { units: Units::new(edges), modules, tests, suites, causes, nodes, firsts, between: Mutex::default() }
     }
 
     /// The path of the file that a cause is written in.
@@ -139,21 +142,74 @@ impl<'p> Liveness<'p> {
         self.nodes[module as usize]
     }
 
-    /// The module that a unit belongs to; `None` for tests and suites.
-    pub(crate) fn module_of(&self, unit: UnitId) -> Option<&Module<'p>> {
+    /// The number of the module that a unit belongs to; `None` for tests and suites.
+    fn number_of(&self, unit: UnitId) -> Option<u32> {
         if unit >= self.tests {
             return None;
         }
         let after = self.firsts.partition_point(|first| *first <= unit);
-        self.modules.get(after.checked_sub(1)?)
+        after.checked_sub(1).map(number)
+    }
+
+    /// The module that a unit belongs to; `None` for tests and suites.
+    pub(crate) fn module_of(&self, unit: UnitId) -> Option<&Module<'p>> {
+        self.modules.get(self.number_of(unit)? as usize)
+    }
+
+    /// The modules that lie between `from` and `to` on a shortest way of loads: those that
+    /// only hand a name on have no unit in a way.
+    fn between(&self, from: u32, to: u32) -> Vec<u32> {
+        if self.modules[from as usize].loads.iter().any(|(_, target)| *target == to) {
+            return Vec::new();
+        }
+        let known = self.between.lock().unwrap_or_else(PoisonError::into_inner).get(&(from, to)).cloned();
+        known.unwrap_or_else(|| {
+            let found = self.search(from, to);
+            let mut between = self.between.lock().unwrap_or_else(PoisonError::into_inner);
+            between.insert((from, to), found.clone());
+            found
+        })
+    }
+
+    fn search(&self, from: u32, to: u32) -> Vec<u32> {
+        let mut before: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut queue = VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            if at == to {
+                break;
+            }
+            for &(_, next) in &self.modules[at as usize].loads {
+                if next != from && !before.contains_key(&next) {
+                    before.insert(next, at);
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut way = Vec::new();
+        let mut at = to;
+        while let Some(&previous) = before.get(&at) {
+            if previous != from {
+                way.push(previous);
+            }
+            at = previous;
+        }
+        way.reverse();
+        way
     }
 
     /// The paths of a way from a test, the test's own first, repetitions left out.
     pub(crate) fn chain(&self, test: &str, way: &[UnitId]) -> Vec<String> {
+        let mut steps: Vec<u32> = Vec::with_capacity(way.len());
+        for module in way.iter().filter_map(|&unit| self.number_of(unit)) {
+            if let Some(&last) = steps.last().filter(|last| **last != module) {
+                steps.extend(self.between(last, module));
+            }
+            steps.push(module);
+        }
         let mut chain = vec![test.to_owned()];
-        for module in way.iter().filter_map(|&unit| self.module_of(unit)) {
-            if chain.last().is_none_or(|last| last != module.path) {
-                chain.push(module.path.to_owned());
+        for path in steps.into_iter().map(|module| self.modules[module as usize].path) {
+            if chain.last().is_none_or(|last| last != path) {
+                chain.push(path.to_owned());
             }
         }
         chain
