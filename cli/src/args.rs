@@ -158,6 +158,9 @@ pub(crate) enum Command {
     /// Every independent reason why a test is owed, or the proof that there is none
     #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
+    /// What each test depends on that is not a file: its class, why, and what would lift it
+    #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
+    Opacity(Opacity),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph(Graph),
@@ -213,6 +216,24 @@ Examples:
   owed why src/cart.test.ts                          why the uncommitted work owes it, or not
   owed why src/cart.test.ts --changed src/price.ts   would a change of this file owe it?
   owed why tests/test_cart.py --base origin/main
+
+The formats are human and json.";
+
+const OPACITY_LONG: &str = "\
+What each test depends on that is not a file.
+
+The class of a test is the worst of its reasons; `owed --help` has the classes in order. Each \
+reason names the operation, where it is, the chain of files from the test, and the smallest change \
+that would lift it. What is done inside a function or class counts only for tests that can reach \
+that function or class. With a test, a source or a folder the answer is about these; for sources it \
+also says which tests they hold back.";
+
+const OPACITY_EXAMPLES: &str = "\
+Examples:
+  owed opacity                       how many tests are pure, pinned, opaque, and what holds them back
+  owed opacity src/cart.test.ts      every reason for one test
+  owed opacity test/setup.ts         what this file does, and how many tests it holds back
+  owed opacity --format json
 
 The formats are human and json.";
 
@@ -330,6 +351,14 @@ pub(crate) struct Why {
     pub against: Against,
 }
 
+/// `owed opacity`.
+#[derive(Args, Debug)]
+pub(crate) struct Opacity {
+    /// Only these tests, sources or folders
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
 /// `owed graph`.
 #[derive(Args, Debug)]
 pub(crate) struct Graph {
@@ -361,6 +390,8 @@ pub(crate) enum SchemaOf {
     Matrix,
     /// owed.why/1
     Why,
+    /// owed.opacity/1
+    Opacity,
     /// owed.graph/1
     Graph,
     /// owed.doctor/1
@@ -398,6 +429,9 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        assert_eq!(names, ["plan", "why", "graph", "init", "doctor", "schema", "completions", "demo"]);
+        assert_eq!(
+            names,
+            ["plan", "why", "opacity", "graph", "init", "doctor", "schema", "completions", "demo"]
+        );
     }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
@@ -25,6 +25,8 @@ use crate::tree::Kind;
 #[derive(Default)]
 struct Found {
     edges: Vec<(NodeKey, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    imports: Vec<(u32, usize)>,
     absent: Vec<(Absent, u32)>,
     traits: Vec<Trait>,
     problems: Vec<Problem>,
@@ -61,6 +63,7 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
             for (key, edge) in found.edges {
                 edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
+            graph.add_loads(id, loads(&found.imports, &edges));
             graph.add_edges(id, edges);
             graph.add_absent(id, found.absent);
             for fact in found.traits {
@@ -85,6 +88,16 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     project.not_checked.sort();
     project.not_checked.dedup();
     project.facts.extend(extra);
+}
+
+/// The targets of each import, from where its edges begin.
+fn loads(imports: &[(u32, usize)], edges: &[(NodeId, Edge)]) -> Vec<(u32, NodeId)> {
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([edges.len()]);
+    let each = |((number, start), end): (&(u32, usize), usize)| {
+        let own = edges[*start..end].iter().filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
+        own.map(|(to, _)| (*number, *to)).collect::<Vec<_>>()
+    };
+    imports.iter().zip(ends).flat_map(each).collect()
 }
 
 fn add_test(
@@ -139,7 +152,7 @@ fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> No
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("there are fewer than four thousand million tests")
+    u32::try_from(index).expect("there are fewer than four thousand million of anything")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -238,7 +251,8 @@ fn follow(
     let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            let language = project.plugins.languages[number];
+            let read = read_source(project.tree, language, &project.settings, path, project.reading);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -273,35 +287,58 @@ fn follow(
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
     found.absent.extend(around.absent.iter().map(|path| (Absent::new(path), 0)));
-    for import in &facts.imports {
+    for (number, import) in facts.imports.iter().enumerate() {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, &**resolver, *class, path, import);
+        found.imports.push((number_of(number), found.edges.len()));
+        add_import(project, &mut found, &**resolver, *class, path, number_of(number), import);
     }
-    for effect in &facts.effects {
-        add_effect(project, &mut found, *class, path, effect);
+    found.imports.push((u32::MAX, found.edges.len()));
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, *class, path, number_of(number), effect);
     }
     add_other_names(project, links, &mut found.edges);
     found.absent.sort_unstable();
     found.absent.dedup_by_key(|(path, _)| *path);
-    if let Some(damage) = facts.damage.first() {
-        found.traits.push(Trait {
-            opacity: Opacity::Unknown,
-            reason: Some(Opaque::Unparsable),
-            operation: damage.cause.as_str().into(),
-            line: damage.line,
-        });
-    }
+    found.traits.extend(damage(facts));
     found
+}
+
+/// What a file that no test reaches cannot name: its effects, under default resolution, and
+/// its damage. What its imports mean is not asked.
+pub(crate) fn own_traits(project: &Project<'_>, path: &str, facts: &FileFacts) -> Vec<Trait> {
+    let mut found = Found::default();
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, 0, path, number_of(number), effect);
+    }
+    found.traits.extend(damage(facts));
+    found.traits
+}
+
+/// What a syntax error makes of its file.
+fn damage(facts: &FileFacts) -> Option<Trait> {
+    facts.damage.first().map(|damage| Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: damage.cause.as_str().into(),
+        line: damage.line,
+        origin: Origin::File,
+    })
 }
 
 fn in_inventory(project: &Project<'_>, path: &str) -> bool {
     project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
 }
 
-fn unreadable(why: &str) -> Trait {
-    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+pub(crate) fn unreadable(why: &str) -> Trait {
+    Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: why.into(),
+        line: 0,
+        origin: Origin::File,
+    }
 }
 
 fn add_import(
@@ -310,13 +347,14 @@ fn add_import(
     resolver: &dyn Resolver,
     class: u32,
     from: &str,
+    number: u32,
     import: &Import,
 ) {
     let mut resolution = resolver.resolve(from, import);
     let unknown = resolution.unknown.take();
     add_resolution(project, found, class, resolution, import.kind, import.line);
     if let Some(unknown) = unknown {
-        add_unknown(found, from, import, &unknown);
+        add_unknown(found, from, number, import, &unknown);
     }
 }
 
@@ -349,7 +387,7 @@ fn add_resolution(
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
     let optional = import.presence == Presence::Optional
         || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
@@ -398,6 +436,7 @@ fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &Unknown
         reason: Some(reason),
         operation: import_operation(import).into(),
         line: import.line,
+        origin: Origin::Import(number),
     });
     found.problems.push(Problem {
         code: code.to_owned(),
@@ -412,12 +451,20 @@ fn import_operation(import: &Import) -> String {
     if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
 }
 
-fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+fn add_effect(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    from: &str,
+    number: u32,
+    effect: &Effect,
+) {
     let fact = |opacity, reason| Trait {
         opacity,
         reason,
         operation: effect.operation.as_str().into(),
         line: effect.line,
+        origin: Origin::Effect(number),
     };
     let edge = Edge { kind: EdgeKind::Data, line: effect.line };
     match &effect.class {
@@ -470,7 +517,12 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+pub(crate) fn places(
+    project: &Project<'_>,
+    class: u32,
+    from: &str,
+    expression: &PathExpr,
+) -> Vec<Option<String>> {
     match expression.base {
         PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
         PathBase::Absolute => {

@@ -144,6 +144,19 @@ pub struct Trait {
     pub operation: Box<str>,
     /// 1-based line; 0 where none exists.
     pub line: u32,
+    /// Which fact of the file says so.
+    pub origin: Origin,
+}
+
+/// Where a [`Trait`] comes from, in the facts of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The effect with this number.
+    Effect(u32),
+    /// The import with this number.
+    Import(u32),
+    /// The file as a whole: it could not be read or parsed.
+    File,
 }
 
 /// The graph.
@@ -153,6 +166,7 @@ pub struct Graph {
     index: FxHashMap<NodeKey, NodeId>,
     by_path: FxHashMap<Box<str>, Vec<NodeId>>,
     traits: FxHashMap<NodeId, Vec<Trait>>,
+    loads: FxHashMap<NodeId, Vec<(u32, NodeId)>>,
     listings: Vec<NodeId>,
     packages: Vec<NodeId>,
     absent: Vec<(u64, NodeId, u32)>,
@@ -221,6 +235,13 @@ impl Graph {
         }
     }
 
+    /// Notes which nodes the imports of `node` lead to, by the number of the import.
+    pub fn add_loads(&mut self, node: NodeId, loads: Vec<(u32, NodeId)>) {
+        if !loads.is_empty() {
+            self.loads.insert(node, loads);
+        }
+    }
+
     /// Ends building: sorts what is looked up by value.
     pub fn finish(&mut self) {
         self.absent.sort_unstable();
@@ -280,6 +301,12 @@ impl Graph {
         let mut ids: Vec<NodeId> = self.traits.keys().copied().collect();
         ids.sort_unstable();
         ids
+    }
+
+    /// What each import of a node leads to: numbers of imports in the facts of its file,
+    /// ascending, each with a target. Edges alone do not say which import made them.
+    pub fn loads(&self, id: NodeId) -> &[(u32, NodeId)] {
+        self.loads.get(&id).map_or(&[], Vec::as_slice)
     }
 
     /// What a node depends on, sorted by target.

@@ -20,7 +20,7 @@ pub mod function;
 pub mod graph;
 pub mod language;
 mod links;
-mod opacity;
+pub mod opacity;
 pub mod outcome;
 pub mod path;
 pub mod place;

@@ -7,6 +7,7 @@
 pub(crate) mod doctor;
 pub(crate) mod graph;
 pub(crate) mod matrix;
+pub(crate) mod opacity;
 pub(crate) mod plan;
 pub(crate) mod why;
 

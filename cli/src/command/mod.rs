@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod graph;
 mod init;
+mod opacity;
 mod plan;
 mod schema;
 mod why;
@@ -27,6 +28,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Why(why) => {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
+        }
+        Command::Opacity(opacity) => {
+            only("opacity", &[Human, Json])?;
+            opacity::run(global, opacity, output)
         }
         Command::Graph(graph) => {
             only("graph", &[Human, Json, Dot, Mermaid, Html])?;

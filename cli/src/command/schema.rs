@@ -6,6 +6,7 @@ use crate::answer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
+use crate::answer::opacity::OpacityAnswer;
 use crate::answer::plan::PlanAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
@@ -24,6 +25,7 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Plan => schema_for!(PlanAnswer),
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
+        SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),
         SchemaOf::Doctor => schema_for!(DoctorAnswer),
     }

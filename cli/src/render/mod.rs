@@ -6,6 +6,7 @@ pub(crate) mod dot;
 pub(crate) mod html;
 pub(crate) mod layout;
 pub(crate) mod mermaid;
+pub(crate) mod opacity;
 pub(crate) mod plan;
 pub(crate) mod style;
 pub(crate) mod tree;
