@@ -27,6 +27,7 @@ pub mod place;
 pub mod problem;
 pub mod project;
 pub mod read;
+pub mod receipt;
 pub mod resolve;
 pub mod runner;
 pub mod select;
