@@ -5,7 +5,7 @@ use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -31,27 +31,44 @@ pub enum StopReason {
 }
 
 /// A way to stop a run from another thread or a signal handler. Once stopped it stays so;
-/// the first reason counts.
+/// when both were asked for, the run counts.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicU8>);
+pub struct Stop {
+    run: Arc<AtomicBool>,
+    call: Arc<AtomicBool>,
+}
 
 impl Stop {
     /// Stops.
     pub fn stop(&self, reason: StopReason) {
-        let value = match reason {
-            StopReason::Run => 1,
-            StopReason::Call => 2,
-        };
-        let _ = self.0.compare_exchange(0, value, Ordering::SeqCst, Ordering::SeqCst);
+        match reason {
+            StopReason::Run => self.run.store(true, Ordering::SeqCst),
+            StopReason::Call => self.call.store(true, Ordering::SeqCst),
+        }
     }
 
     /// Whether and why.
     pub fn reason(&self) -> Option<StopReason> {
-        match self.0.load(Ordering::SeqCst) {
-            0 => None,
-            1 => Some(StopReason::Run),
-            _ => Some(StopReason::Call),
+        if self.run.load(Ordering::SeqCst) {
+            Some(StopReason::Run)
+        } else {
+            self.call.load(Ordering::SeqCst).then_some(StopReason::Call)
         }
+    }
+
+    /// From now on `SIGTERM`, `SIGINT` and `SIGHUP` to this process stop the call. The
+    /// same signal once more ends this process as it would have without this, which ends
+    /// the command as well, but leaves nobody to record it.
+    ///
+    /// # Errors
+    /// When the system does not take the handlers.
+    pub fn on_signals(&self) -> std::io::Result<()> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&self.call))?;
+            signal_hook::flag::register(signal, Arc::clone(&self.call))?;
+        }
+        Ok(())
     }
 }
 
