@@ -110,6 +110,8 @@ fn double(text: &str) -> String {
 
 /// As a person would type it.
 fn plainly(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',');
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',')
+    };
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { single(word) }
 }

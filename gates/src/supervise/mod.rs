@@ -38,6 +38,8 @@
 //! [`Supervisor::prepare`] answers [`NotRun::UnsupportedPlatform`].
 #![expect(clippy::disallowed_methods, reason = "this module is the door to processes, their clock and /proc")]
 
+use crate::lease::ProcessIdentity;
+
 mod capture;
 mod events;
 mod identity;
@@ -50,7 +52,6 @@ mod server;
 mod tree;
 mod verdict;
 
-pub use identity::{Presence, ProcessIdentity};
 pub use memory::{ADAPTER_HEAP, Deferred, GIB, Memory, RESERVE, Weight, workers, workers_now};
 pub use owner::{Ended, Lost, Prepared, Stop, StopReason, Supervisor};
 pub use record::{NoRecord, Standing};

@@ -158,7 +158,7 @@ impl Supervisor {
             Some(Ok(Ok(Event::Ready(identity)))) => Ok(prepared(identity)),
             _ => {
                 // Ends it by dropping.
-                drop(prepared(ProcessIdentity { pid: 0, start: 0, boot: String::new() }));
+                drop(prepared(ProcessIdentity { pid: 0, start: None, boot: None, namespace: None }));
                 Err(NotRun::NoSupervisor)
             }
         }

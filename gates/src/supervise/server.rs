@@ -14,7 +14,9 @@ use super::capture::Capture;
 use super::events::{self, Event, Order};
 use super::memory::Memory;
 use super::tree::{self, Member};
-use super::{Exit, Interruption, NotRun, ProcessIdentity, Report, Request, Source, Stream, Verdict};
+use super::{
+    Exit, Interruption, NotRun, ProcessIdentity, Report, Request, Source, Stream, Verdict, identity,
+};
 use crate::redact::Redactor;
 
 /// How often the command is looked at, at most and at least.
@@ -62,7 +64,7 @@ fn run() -> io::Result<()> {
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&asked.signal))?;
     }
-    let identity = ProcessIdentity::own().ok_or(ErrorKind::Unsupported)?;
+    let identity = identity::own().ok_or(ErrorKind::Unsupported)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
 
     let mut orders = BufReader::new(io::stdin());
@@ -140,7 +142,7 @@ fn supervise(request: &Request, asked: &Asked, report: &mut Report) {
     match spawn(request) {
         Ok(child) => {
             let watch = Watch::new(request, asked, child);
-            report.command = ProcessIdentity::of(watch.pid);
+            report.command = identity::of_child(watch.pid);
             if let Some(identity) = &report.command {
                 // That the owner is gone is seen by the listener.
                 let _ = say(&Event::Started(identity.clone()));

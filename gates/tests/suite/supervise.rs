@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use owed_gates::lease::{Host as _, Liveness, System};
 use owed_gates::supervise::{
-    ADAPTER_HEAP, Exit, GIB, Interruption, Lost, Memory, NoRecord, NotRun, Presence, ProcessIdentity,
-    RESERVE, Report, Request, Scope, Shortfall, Source, Standing, Stop, StopReason, Supervisor, Verdict,
-    Weight, discharges, survivors, workers, workers_now,
+    ADAPTER_HEAP, Exit, GIB, Interruption, Lost, Memory, NoRecord, NotRun, RESERVE, Report,
+    Request, Scope, Shortfall, Source, Standing, Stop, StopReason, Supervisor, Verdict, Weight, discharges,
+    survivors, workers, workers_now,
 };
 
 /// The supervisor of this crate.
@@ -185,9 +186,9 @@ fn without_the_word_nothing_starts() {
     let request = place.sh("echo x > ran");
     let prepared = supervisor().prepare(&request).unwrap();
     let identity = prepared.identity().clone();
-    assert_eq!(identity.presence(), Presence::Alive);
+    assert_eq!(System.liveness(&identity), Liveness::Alive);
     drop(prepared);
-    assert_eq!(identity.presence(), Presence::Gone);
+    assert_eq!(System.liveness(&identity), Liveness::Gone);
     assert!(!place.path("ran").exists() && !place.path("exit.json").exists());
 }
 
@@ -373,7 +374,7 @@ fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
         running.join().unwrap()
     });
     assert_eq!(ended, Err(Lost::SupervisorGone));
-    assert_eq!(identity.presence(), Presence::Gone);
+    assert_eq!(System.liveness(&identity), Liveness::Gone);
     // Its tree lives on, which is why the supervisor's end alone proves nothing.
     let left = survivors(leader.unwrap(), &request.scratch).unwrap();
     let (pid, deep) = (place.wrote("pid"), place.wrote("deep"));
@@ -393,14 +394,6 @@ fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
 fn kill(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, signal);
-}
-
-#[test]
-fn a_reused_number_is_another_process() {
-    let own = ProcessIdentity::own().unwrap();
-    assert_eq!(own.presence(), Presence::Alive);
-    assert_eq!(ProcessIdentity { start: own.start + 1, ..own.clone() }.presence(), Presence::Gone);
-    assert_eq!(ProcessIdentity { boot: "another".to_owned(), ..own }.presence(), Presence::Gone);
 }
 
 const HOLDS_60_MB: &str = "x=$(head -c 60000000 /dev/zero | tr '\\0' a); echo held; sleep 60";
