@@ -26,6 +26,7 @@ mod run;
 mod scan;
 mod steps;
 mod store;
+mod supervised;
 mod text;
 mod view;
 

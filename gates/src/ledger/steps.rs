@@ -418,7 +418,7 @@ fn key_of(request: &Request) -> PermitKey {
     PermitKey { call: request.call.clone(), payload: request.payload_hash }
 }
 
-fn lost(call: CallId, phase: Phase, loss: Loss, at_ms: u64) -> Record {
+pub(super) fn lost(call: CallId, phase: Phase, loss: Loss, at_ms: u64) -> Record {
     let Loss { reason, abort, infra, output, supervisor } = loss;
     Record::Unknown(Unknown { call, phase, reason, abort, infra, output, supervisor, at_ms })
 }
