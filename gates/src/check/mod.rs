@@ -1,0 +1,4 @@
+//! Recorded checks.
+
+pub mod dispatch;
+pub mod untrusted;
