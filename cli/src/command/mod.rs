@@ -7,6 +7,7 @@ mod graph;
 mod init;
 mod opacity;
 mod plan;
+mod run;
 mod schema;
 mod why;
 
@@ -28,6 +29,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Why(why) => {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
+        }
+        Command::Run(args) => {
+            only("run", &[Human, Json])?;
+            run::run(global, args, output)
         }
         Command::Opacity(opacity) => {
             only("opacity", &[Human, Json])?;

@@ -100,12 +100,16 @@ impl Session {
     }
 
     /// Reads the project and, at the same time, finds out what changed.
-    pub(crate) fn compare(&self, question: &Question<'_>) -> anyhow::Result<(Project<'_>, Compared)> {
+    pub(crate) fn compare(
+        &self,
+        question: &Question<'_>,
+        reading: Reading,
+    ) -> anyhow::Result<(Project<'_>, Compared)> {
         question.needs(&self.site)?;
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
         std::thread::scope(|scope| {
             let changes = scope.spawn(|| self.timed("changes", || change::find(&self.site, question)));
-            let project = self.load(Reading::Files);
+            let project = self.load(reading);
             let found = changes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let compared = change::settle(&self.site, &project, question, found)?;
             Ok((project, compared))

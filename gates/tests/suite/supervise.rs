@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use owed_gates::lease::{Host as _, Liveness, System};
 use owed_gates::supervise::{
-    ADAPTER_HEAP, Exit, GIB, Interruption, Lost, Memory, NoRecord, NotRun, RESERVE, Report,
-    Request, Scope, Shortfall, Source, Standing, Stop, StopReason, Supervisor, Verdict, Weight, discharges,
-    survivors, workers, workers_now,
+    ADAPTER_HEAP, Exit, GIB, Interruption, Lost, Memory, NoRecord, NotRun, RESERVE, Report, Request, Scope,
+    Shortfall, Source, Standing, Stop, StopReason, Supervisor, Verdict, Weight, discharges, survivors,
+    workers, workers_now,
 };
 
 /// The supervisor of this crate.
