@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::capacity;
 use super::names::{CallId, RunId};
 use super::records::{
-    Claim, Claimed, Completed, EndProof, NotStarted, NotStartedReason, Observation, Record, Refused, Request, Settled, Started,
-    Unknown,
+    Claim, Claimed, Completed, EndProof, NotStarted, NotStartedReason, Observation, Record, Refused, Request,
+    Settled, Started, Unknown,
 };
 use super::refusal::{ClaimRefusal, Forgery};
 use crate::lease::ProcessIdentity;

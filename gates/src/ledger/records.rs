@@ -122,7 +122,8 @@ impl Request {
         let command = &self.command;
         (command.redacted || command_hash(&command.text) == self.command_hash)
             && command.text.chars().count() <= STORED_COMMAND_CHARS
-            && payload_hash(self.purpose, self.command_hash, self.timeout, self.attachment) == self.payload_hash
+            && payload_hash(self.purpose, self.command_hash, self.timeout, self.attachment)
+                == self.payload_hash
     }
 }
 
