@@ -17,6 +17,7 @@ use super::tree::{self, Member};
 use super::{
     Exit, Interruption, NotRun, ProcessIdentity, Report, Request, Source, Stream, Verdict, identity,
 };
+use crate::lease::{Host as _, System};
 use crate::redact::Redactor;
 
 /// How often the command is looked at, at most and at least.
@@ -92,6 +93,8 @@ fn blank(request: &Request, supervisor: ProcessIdentity) -> Report {
         supervisor,
         command: None,
         verdict: Verdict::NotRun { cause: NotRun::OwnerGone },
+        status: None,
+        ended_ms: 0,
         stdout: Stream::default(),
         stderr: Stream::default(),
         duration_ms: 0,
@@ -149,7 +152,10 @@ fn supervise(request: &Request, asked: &Asked, report: &mut Report) {
             }
             watch.run(report);
         }
-        Err(cause) => report.verdict = Verdict::NotRun { cause },
+        Err(cause) => {
+            report.verdict = Verdict::NotRun { cause };
+            report.ended_ms = System.now_ms();
+        }
     }
     report.scratch_removed = remove(&request.scratch);
 }
@@ -265,6 +271,11 @@ impl<'a> Watch<'a> {
         report.tree_ended = ended;
         report.peak_tree_bytes = self.peak;
         report.verdict = self.verdict();
+        report.status = self.status.and_then(|status| {
+            let code = status.exit_status().map(crate::ledger::Exit::Code);
+            code.or_else(|| status.terminating_signal().map(crate::ledger::Exit::Signal))
+        });
+        report.ended_ms = System.now_ms();
         let redactor = self.request.keep.redact.then(|| Redactor::knowing(&self.request.environment));
         let chars = self.request.keep.chars;
         let [stdout, stderr] = self.streams.map(|stream| stream.finish().stream(chars, redactor.as_ref()));

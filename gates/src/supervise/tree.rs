@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use crate::lease::ProcessIdentity;
+
 /// What `/proc/PID/stat` says that is needed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stat {
@@ -107,15 +109,20 @@ pub(super) fn signal(procfs: &Path, member: Member, signal: rustix::process::Sig
 ///
 /// A process that left the group *and* cleared its environment is not found. The
 /// environment of other users' processes cannot be read; they are not ours.
-pub fn survivors(leader: u32, scratch: &Path) -> Option<Vec<u32>> {
+pub fn survivors(leader: Option<&ProcessIdentity>, scratch: &Path) -> Option<Vec<u32>> {
     let procfs = Path::new("/proc");
     let mark = [b"TMPDIR=", scratch.as_os_str().as_bytes()].concat();
+    let all = all(procfs)?;
+    // Its number is not given again while its group has members, so that another process
+    // of that number proves that the group was empty.
+    let group =
+        leader.filter(|leader| all.get(&leader.pid).is_none_or(|stat| Some(stat.start) == leader.start));
     let mut found = Vec::new();
-    for (pid, stat) in all(procfs)? {
+    for (pid, stat) in all {
         if stat.is_zombie {
             continue;
         }
-        let belongs = leader != 0 && (stat.group == leader || stat.session == leader);
+        let belongs = group.is_some_and(|leader| [stat.group, stat.session].contains(&leader.pid));
         if belongs || has(&procfs.join(pid.to_string()).join("environ"), &mark) {
             found.push(pid);
         }

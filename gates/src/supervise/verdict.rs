@@ -219,6 +219,11 @@ pub struct Report {
     pub command: Option<ProcessIdentity>,
     /// How it ended.
     pub verdict: Verdict,
+    /// What the operating system said of its end, whoever caused it; `None` when it did
+    /// not run, or when nobody was told.
+    pub status: Option<crate::ledger::Exit>,
+    /// When, in milliseconds since 1970. Shown, never compared.
+    pub ended_ms: u64,
     /// What it wrote.
     pub stdout: Stream,
     /// What it wrote to its standard error.

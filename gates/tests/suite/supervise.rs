@@ -367,16 +367,16 @@ fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
     let mut leader = None;
     let ended = std::thread::scope(|scope| {
         let running =
-            scope.spawn(|| prepared.run(&Stop::default(), &mut |started| leader = Some(started.pid)));
+            scope.spawn(|| prepared.run(&Stop::default(), &mut |started| leader = Some(started.clone())));
         let deep = place.wrote("deep");
-        assert!(survivors(0, &request.scratch).unwrap().contains(&deep.parse().unwrap()));
+        assert!(survivors(None, &request.scratch).unwrap().contains(&deep.parse().unwrap()));
         kill(identity.pid, rustix::process::Signal::KILL);
         running.join().unwrap()
     });
     assert_eq!(ended, Err(Lost::SupervisorGone));
     assert_eq!(System.liveness(&identity), Liveness::Gone);
     // Its tree lives on, which is why the supervisor's end alone proves nothing.
-    let left = survivors(leader.unwrap(), &request.scratch).unwrap();
+    let left = survivors(leader.as_ref(), &request.scratch).unwrap();
     let (pid, deep) = (place.wrote("pid"), place.wrote("deep"));
     for pid in [&pid, &deep] {
         assert!(left.contains(&pid.parse().unwrap()), "{left:?} has no {pid}");
@@ -385,7 +385,7 @@ fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
         kill(pid, rustix::process::Signal::KILL);
     }
     let until = Instant::now() + Duration::from_secs(10);
-    while !survivors(leader.unwrap(), &request.scratch).unwrap().is_empty() {
+    while !survivors(leader.as_ref(), &request.scratch).unwrap().is_empty() {
         assert!(Instant::now() < until);
         std::thread::sleep(Duration::from_millis(5));
     }
