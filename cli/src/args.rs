@@ -161,6 +161,9 @@ pub(crate) enum Command {
     /// Run what is owed and not already paid for, and record receipts
     #[command(long_about = RUN_LONG, after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// What passed before, with which inputs, and why a test is not reused
+    #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
+    Receipts(ReceiptsCommand),
     /// What each test depends on that is not a file: its class, why, and what would lift it
     #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
     Opacity(Opacity),
@@ -244,6 +247,18 @@ Examples:
   owed run --timeout 5m -- --bail 1  words after -- go to every runner
 
 The formats are human and json.";
+
+const RECEIPTS_EXAMPLES: &str = "\
+Examples:
+  owed receipts list                       every receipt
+  owed receipts show src/a.test.ts         its inputs, by kind, with their digests
+  owed receipts why-not src/a.test.ts      every input that is not as it was
+  owed receipts diff 3f2a9c 77be01         what differs between two receipts
+  owed receipts verify                     each receipt again from its entries and the tree
+  owed receipts prune                      keeps the last receipt of each test
+
+The formats are human and json. Receipts lie in .owed/receipts and never hold a value, only names
+and digests.";
 
 const OPACITY_LONG: &str = "\
 What each test depends on that is not a file.
@@ -331,7 +346,7 @@ pub(crate) struct Plan {
 }
 
 /// `owed run`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Run {
     /// Exactly these files are the change (a folder stands for the files in it)
     #[arg(value_name = "PATH")]
@@ -358,6 +373,34 @@ pub(crate) struct Run {
     /// Words for every runner, after its own
     #[arg(last = true, value_name = "RUNNER-ARGS")]
     pub runner_arguments: Vec<String>,
+}
+
+/// `owed receipts`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ReceiptsCommand {
+    /// Every receipt, and what is none
+    List,
+    /// One receipt with its inputs
+    Show {
+        /// The beginning of its id, or a test file
+        receipt: String,
+    },
+    /// Why a test would not be reused now
+    WhyNot {
+        /// The test file
+        test: PathBuf,
+    },
+    /// What differs between two receipts
+    Diff {
+        /// The beginning of an id, or a test file
+        a: String,
+        /// The other one
+        b: String,
+    },
+    /// Each receipt again from its entries, and its entries again from the tree
+    Verify,
+    /// Remove what is not the last receipt of its test
+    Prune,
 }
 
 /// `1500ms`, `90s`, `5m`, `1h`.
@@ -465,6 +508,8 @@ pub(crate) enum SchemaOf {
     Matrix,
     /// owed.run/1
     Run,
+    /// owed.receipts/1
+    Receipts,
     /// owed.why/1
     Why,
     /// owed.opacity/1

@@ -36,7 +36,7 @@ const STACK: usize = 16 << 20;
 const SUPERVISE: &str = "__supervise";
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
+    if host::first_word().is_some_and(|word| word == SUPERVISE) {
         return owed_gates::supervise::serve();
     }
     let cli = match Cli::try_parse() {

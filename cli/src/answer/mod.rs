@@ -9,6 +9,7 @@ pub(crate) mod graph;
 pub(crate) mod matrix;
 pub(crate) mod opacity;
 pub(crate) mod plan;
+pub(crate) mod receipts;
 pub(crate) mod run;
 pub(crate) mod why;
 

@@ -7,6 +7,7 @@ mod graph;
 mod init;
 mod opacity;
 mod plan;
+mod receipts;
 mod run;
 mod schema;
 mod why;
@@ -29,6 +30,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Why(why) => {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
+        }
+        Command::Receipts(command) => {
+            only("receipts", &[Human, Json])?;
+            receipts::run(global, command, output)
         }
         Command::Run(args) => {
             only("run", &[Human, Json])?;

@@ -8,6 +8,7 @@ use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
 use crate::answer::opacity::OpacityAnswer;
 use crate::answer::plan::PlanAnswer;
+use crate::answer::receipts::ReceiptsAnswer;
 use crate::answer::run::RunAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
@@ -25,6 +26,7 @@ fn schema_of(of: SchemaOf) -> Schema {
     match of {
         SchemaOf::Plan => schema_for!(PlanAnswer),
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
+        SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
         SchemaOf::Run => schema_for!(RunAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Opacity => schema_for!(OpacityAnswer),

@@ -49,7 +49,9 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
     if answer.reused > 0 && !view.quiet {
         let safe = "reused: each input (files, packages, environment, programs) has the bytes it had when the \
                     test passed; `owed receipts list` shows them";
-        let _ = writeln!(out, "{}", style::dim(&style::wrap(safe, 0, 2, view.width)));
+        for line in style::wrap(safe, 0, 2, view.width).lines() {
+            let _ = writeln!(out, "{}", style::dim(line));
+        }
     }
     out
 }
@@ -59,7 +61,9 @@ fn is_bad(done: &Executed) -> bool {
 }
 
 fn printed(done: &Executed, view: View) -> String {
-    let lines: Vec<&str> = done.output.lines().collect();
+    // What a program of the project printed is not trusted with the terminal.
+    let text = anstream::adapter::strip_str(&done.output).to_string();
+    let lines: Vec<&str> = text.lines().collect();
     let skip = if view.verbose { 0 } else { lines.len().saturating_sub(OUTPUT) };
     let mut out = String::new();
     let _ =

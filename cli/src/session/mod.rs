@@ -93,6 +93,11 @@ impl Session {
         Ok(session)
     }
 
+    /// The inventory.
+    pub(crate) fn files(&self) -> &[String] {
+        self.tree.files()
+    }
+
     /// Reads and resolves the project.
     pub(crate) fn read(&self, reading: Reading) -> Project<'_> {
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);

@@ -14,6 +14,7 @@ mod help;
 mod human;
 mod plan;
 mod reports;
+mod reuse;
 mod schema;
 mod tidy;
 mod trouble;

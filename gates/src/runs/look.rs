@@ -89,7 +89,7 @@ impl<'a> Look<'a> {
             Input::Below(listing) => {
                 let name = written(listing);
                 let seen = self.listing(listing, true).map_err(|error| said(&name, &error))?;
-                Ok(vec![Entry::new(Dimension::Listing, format!("{name} with contents"), seen)])
+                Ok(vec![Entry::new(Dimension::Listing, format!("{name}{CONTENTS}"), seen)])
             }
             Input::Package(name) => self.packages.entries(name),
             Input::Environment(name) => Ok(vec![self.environment.entry(name)]),
@@ -242,9 +242,35 @@ impl<'a> Look<'a> {
     }
 }
 
-/// A listing as people write it.
+/// A listing by its directory and its glob.
 fn written(listing: &Listing) -> String {
-    join(&listing.dir, &listing.glob)
+    format!("{}: {}", if listing.dir.is_empty() { "." } else { &listing.dir }, listing.glob)
+}
+
+/// How the name of a listing with contents ends.
+const CONTENTS: &str = " with contents";
+
+/// The input that an entry was made of, for the dimensions that name theirs fully: files,
+/// listings, environment names and packages. Others are known only to the planner.
+pub fn input_of(entry: &Entry) -> Option<Input> {
+    match entry.dimension {
+        Dimension::File => Some(Input::File(entry.name.clone())),
+        Dimension::Environment => Some(Input::Environment(entry.name.clone())),
+        Dimension::Listing => {
+            let (dir, glob) = entry.name.split_once(": ")?;
+            let dir = if dir == "." { "" } else { dir };
+            let of = |glob: &str| Listing { dir: dir.to_owned(), glob: glob.to_owned() };
+            Some(match glob.strip_suffix(CONTENTS) {
+                Some(glob) => Input::Below(of(glob)),
+                None => Input::Listing(of(glob)),
+            })
+        }
+        Dimension::Package => {
+            let name = entry.name.split(" at ").next()?;
+            Some(Input::Package(if name == "site-packages" { "pypi:*".to_owned() } else { name.to_owned() }))
+        }
+        _ => None,
+    }
 }
 
 fn join(dir: &str, rest: &str) -> String {

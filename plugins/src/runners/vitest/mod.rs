@@ -17,7 +17,9 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
@@ -96,8 +98,8 @@ impl Runner for Vitest {
         vec![Invocation { cwd: cwd.to_owned(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::vitest(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::vitest(invocation, run))
     }
 }
 
