@@ -97,7 +97,7 @@ impl<'p> Liveness<'p> {
         let mut edges = units::edges(&modules);
         let tests = number(edges.len());
         let suites = tests + number(project.tests.len());
-        let whole = |node: NodeId| numbers.get(&node).map(|at| modules[*at as usize].unit(Part::Whole));
+        let own = |node: NodeId| numbers.get(&node).map(|at| modules[*at as usize].unit(Part::Own));
         let below = |node: NodeId| -> Vec<UnitId> {
             let mut list: Vec<UnitId> = graph
                 .outgoing(node)
@@ -105,7 +105,7 @@ impl<'p> Liveness<'p> {
                 .filter(|(_, edge)| counts(*edge))
                 .flat_map(|(to, _)| match graph.key(to) {
                     NodeKey::Suite(suite) => vec![suites + suite],
-                    _ => behind(project, to).filter_map(whole).collect(),
+                    _ => behind(project, to).filter_map(own).collect(),
                 })
                 .collect();
             list.sort_unstable();
@@ -126,7 +126,16 @@ impl<'p> Liveness<'p> {
             }));
         }
         let firsts = modules.iter().map(|module| module.first).collect();
-        Self { units: Units::new(edges), modules, tests, suites, causes, nodes, firsts, between: Mutex::default() }
+        Self {
+            units: Units::new(edges),
+            modules,
+            tests,
+            suites,
+            causes,
+            nodes,
+            firsts,
+            between: Mutex::default(),
+        }
     }
 
     /// The path of the file that a cause is written in.

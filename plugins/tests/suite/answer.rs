@@ -103,7 +103,10 @@ fn worse(classes: &OpacityReport, selection: &Selection) -> Vec<String> {
         };
         let understood = test.reasons.iter().all(|reason| reason.place.reason != "not-understood");
         if understood && test.class > owed.opacity {
-            faults.push(format!("{} is {:?} in the plan and {:?} by itself", test.path, owed.opacity, test.class));
+            faults.push(format!(
+                "{} is {:?} in the plan and {:?} by itself",
+                test.path, owed.opacity, test.class
+            ));
         }
     }
     faults

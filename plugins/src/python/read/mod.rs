@@ -125,7 +125,7 @@ fn facts(
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
-    let walk = walk::Walk::new(body, text.len(), stub, limit);
+    let walk = walk::Walk::new(body, text.len(), stub, declarations, limit);
     if walk.too_deep {
         return None;
     }
