@@ -145,6 +145,8 @@ pub enum Installed {
     Nothing,
     /// This package, which is not installed where it can be seen.
     Missing(String),
+    /// This package, which an installed package would use if it were there.
+    Absent(String),
     /// These files.
     Module(InstalledModule),
 }

@@ -72,6 +72,8 @@ struct Waiting {
     import: u32,
     line: u32,
     optional: bool,
+    /// Whether it only reads an attribute of a module that is imported elsewhere.
+    attribute: bool,
     specifier: String,
     module: InstalledModule,
     class: u32,
@@ -176,7 +178,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             let optional = import.presence == Presence::Optional
                 || matches!(import.kind, ImportKind::StringRef | ImportKind::Mock | ImportKind::Resolve);
             match resolver.installed(path, import) {
-                Installed::Nothing => {}
+                // A loader that finds nothing in the environment fails, every time.
+                Installed::Nothing | Installed::Absent(_) => {}
                 Installed::Missing(package) => {
                     if !optional && !self.is_toolchain(&package) {
                         given.push((from, missing(import, number)));
@@ -189,6 +192,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                             import: number,
                             line: import.line,
                             optional,
+                            attribute: super::module::is_chain(import),
                             specifier: import.specifier.clone(),
                             module,
                             class,
@@ -233,7 +237,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         let mut new: Vec<(String, u32)> = Vec::new();
         let mut roots: Vec<String> = Vec::new();
         for import in waiting {
-            if import.module.native {
+            if import.module.native && !import.attribute {
                 self.give(import.from, native(&import));
             } else if import.module.files.is_empty() && !import.optional {
                 self.give(import.from, unresolved(&import));

@@ -62,7 +62,13 @@ impl Js<'_> {
             let at = below(at, &format!("node_modules/{name}"));
             self.view.tree.is_dir(&at).then_some(at)
         });
-        let Some(installed) = installed else { return Installed::Missing(format!("npm:{name}")) };
+        let Some(installed) = installed else {
+            let package = format!("npm:{name}");
+            return match node_modules_package(dir) {
+                Some(_) => Installed::Absent(package),
+                None => Installed::Missing(package),
+            };
+        };
         let Some(root) = self.view.real(&installed) else { return Installed::Missing(format!("npm:{name}")) };
         if node_modules_package(&root).is_none() {
             // A link to a package of the project.

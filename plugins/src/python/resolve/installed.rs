@@ -62,7 +62,23 @@ impl PythonResolver<'_> {
         if string || (site.is_some() && own()) {
             return Installed::Nothing;
         }
-        Installed::Missing(format!("pypi:{top}"))
+        let package = format!("pypi:{top}");
+        match site {
+            Some(site) if !self.sees_others(site) => Installed::Absent(package),
+            _ => Installed::Missing(package),
+        }
+    }
+
+    /// Whether the environment of a `site-packages` also uses packages of the system.
+    fn sees_others(&self, site: &str) -> bool {
+        path::ancestors(site).any(|dir| {
+            let config = self.index.tree().text(&join(dir, "pyvenv.cfg"));
+            config.is_some_and(|text| {
+                let lines = text.lines().filter_map(|line| line.split_once('='));
+                let mut lines = lines.map(|(key, value)| (key.trim(), value.trim()));
+                lines.any(|line| line == ("include-system-site-packages", "true"))
+            })
+        })
     }
 
     /// The directories with installed packages.
