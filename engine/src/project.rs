@@ -292,14 +292,13 @@ fn read_sources(
     (facts, not_checked)
 }
 
-/// Reads one source file with its language.
-pub(crate) fn read_source(
+/// The bytes of one source file, as far as they can be text of its language.
+pub(crate) fn source_bytes(
     tree: &dyn Tree,
     language: &dyn Language,
     settings: &Settings,
     path: &str,
-    reading: Reading,
-) -> Result<FileFacts, Unchecked> {
+) -> Result<Vec<u8>, Unchecked> {
     let bytes = tree.read(path)?;
     if bytes.len() as u64 > settings.file_size {
         return Err(Unchecked::TooLarge);
@@ -310,6 +309,18 @@ pub(crate) fn read_source(
     if !language.declares_encoding(&bytes) && std::str::from_utf8(&bytes).is_err() {
         return Err(Unchecked::NotUtf8);
     }
+    Ok(bytes)
+}
+
+/// Reads one source file with its language.
+pub(crate) fn read_source(
+    tree: &dyn Tree,
+    language: &dyn Language,
+    settings: &Settings,
+    path: &str,
+    reading: Reading,
+) -> Result<FileFacts, Unchecked> {
+    let bytes = source_bytes(tree, language, settings, path)?;
     let file = SourceFile { path, bytes: &bytes };
     Ok(match reading {
         Reading::Files => language.read_without_declarations(file),

@@ -47,6 +47,12 @@ pub trait Runner: Send + Sync {
     /// Its name in answers: `vitest`, `jest`, `node:test`, `mocha`, `pytest`, `unittest`.
     fn name(&self) -> &'static str;
 
+    /// The packages it is made of (`npm:vitest`, `npm:@vitest/*`): they are in every
+    /// identity as a whole, and not looked into.
+    fn toolchain(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Finds its projects and their test files.
     fn discover(&self, view: &View<'_>) -> Discovery;
 

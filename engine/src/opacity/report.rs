@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::cause::{self, Described, LineStarts};
 use super::liveness::Liveness;
 use super::module::UnitId;
+use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
 use crate::closure;
 use crate::facts::FileFacts;
@@ -112,11 +113,22 @@ struct Found {
     class: Opacity,
 }
 
-/// Classes and reasons of the tests and files at or below `paths` (project-relative); of
-/// all when there are none. The project is to be read with declarations: without them
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpacityOptions {
+    /// Only the tests and files at or below these (project-relative); all when empty.
+    pub paths: Vec<String>,
+    /// How much of installed packages is followed; `None`: they are not looked at, as in
+    /// a plan.
+    pub packages: Option<Budget>,
+}
+
+/// Classes and reasons of tests and files. The project is to be read with declarations: without them
 /// classes are coarser, never better.
-pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
-    let live = Liveness::new(project);
+pub fn opacity(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
+    let paths = &options.paths;
+    let packages = options.packages.map_or_else(Packages::default, |budget| Packages::walk(project, budget));
+    let live = Liveness::new(project, &packages);
     let described = Described::new(project, &live);
     let back = live.units.reversed();
     let units: Vec<UnitId> = live.causes.iter().map(|cause| cause.unit).collect();

@@ -27,6 +27,8 @@ pub(crate) struct Case {
     pub(crate) settings: Settings,
     /// What the caller asks for.
     pub(crate) options: SelectOptions,
+    /// Whether classes count installed packages.
+    pub(crate) packages: bool,
     /// The answer, block by block.
     pub(crate) blocks: Vec<Block>,
     /// Why today's answer is known to differ from the one in the case.
@@ -213,6 +215,7 @@ impl Case {
         for line in lines {
             match line.as_str() {
                 "all" => self.options.all = true,
+                "packages" => self.packages = true,
                 "strict-opacity" => self.options.strict_opacity = true,
                 other => return Err(format!("options: unknown word {other:?}")),
             }

@@ -94,6 +94,11 @@ pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
 }
 
+/// Whether the effect table has rows for a package, so that its own code need not be read.
+pub fn models(package: &str) -> bool {
+    table::table().module(package).is_some()
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     read_as(file, true)

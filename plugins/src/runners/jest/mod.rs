@@ -44,6 +44,10 @@ impl Runner for Jest {
         "jest"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:jest", "npm:jest-*", "npm:@jest/*", "npm:babel-jest", "npm:ts-jest", "npm:expect"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);

@@ -34,6 +34,10 @@ impl Runner for Mocha {
         "mocha"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:mocha"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let packages = Packages::read(view.tree);
         let mut discovery = Discovery::default();

@@ -28,6 +28,10 @@ impl Runner for Pytest {
         "pytest"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["pypi:pytest", "pypi:_pytest", "pypi:pluggy", "pypi:iniconfig"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let survey = Survey::new(view);
         let mut discovery = Discovery { problems: unreadable(&survey), ..Discovery::default() };

@@ -42,6 +42,10 @@ impl Runner for Vitest {
         "vitest"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:vitest", "npm:@vitest/*", "npm:vite", "npm:vite-node", "npm:@types/*"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
