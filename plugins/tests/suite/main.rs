@@ -9,6 +9,7 @@
 mod answer;
 mod case;
 mod compare;
+mod effects;
 mod render;
 mod store;
 

@@ -94,6 +94,12 @@ pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
 }
 
+/// Every operation of the effect table as answers show it, and whether all its uses are
+/// pure; sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    table::table().operations()
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     let (bytes, offset) = match file.bytes.strip_prefix(b"\xEF\xBB\xBF") {

@@ -3,6 +3,7 @@
 //! The loader refuses unknown keys, unknown words and duplicates; a table that does
 //! not load is a build that does not pass its tests.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use owed_engine::facts::Opaque;
@@ -187,6 +188,31 @@ impl Table {
     /// What to do about an operation, in one line.
     pub(super) fn fix(&self, operation: &str) -> Option<&str> {
         self.fixes.get(operation).map(String::as_str)
+    }
+
+    /// Every operation as answers show it, and whether all its uses are pure; sorted.
+    pub(super) fn operations(&self) -> Vec<(String, bool)> {
+        let mut found: BTreeMap<String, bool> = BTreeMap::new();
+        let mut note = |name: String, pure: bool| *found.entry(name).or_insert(true) &= pure;
+        for root in &self.roots {
+            let mut rows: Vec<(&String, &Vec<Row>)> = root.rows.iter().collect();
+            rows.sort_unstable_by_key(|(path, _)| *path);
+            for (path, rows) in rows {
+                let name =
+                    if path.is_empty() { root.shown.clone() } else { format!("{}.{path}", root.shown) };
+                note(name, rows.iter().all(|row| row.class == Class::Pure));
+            }
+            for member in root.pure.iter().collect::<BTreeSet<_>>() {
+                note(format!("{}.{member}", root.shown), true);
+            }
+        }
+        for name in self.pure.iter().collect::<BTreeSet<_>>() {
+            note(name.clone(), true);
+        }
+        for name in self.members.keys().collect::<BTreeSet<_>>() {
+            note(name.clone(), false);
+        }
+        found.into_iter().collect()
     }
 
     fn load(source: &str) -> Result<Self, String> {
