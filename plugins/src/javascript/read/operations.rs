@@ -235,6 +235,10 @@ impl<'a> Walk<'_, 'a> {
             self.known[symbol.index()].inert = true;
             return;
         };
+        // Giving the variable another value changes nothing it stood for.
+        if self.written(0).is_some() {
+            return;
+        }
         // A subclass has its own prototype and static members.
         if let Some(class) = self.class_of(it) {
             let above = self.wrappers(0) + 1;
