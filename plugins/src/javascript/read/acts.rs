@@ -22,6 +22,11 @@ impl<'a> Walk<'_, 'a> {
         };
         match (act, arguments) {
             (Act::Write(at), arguments) => self.write(shown, arguments.unwrap_or(&[]), at, span),
+            (Act::Move, arguments) => {
+                let arguments = arguments.unwrap_or(&[]);
+                let at = usize::from(self.places(arguments, 0).iter().all(|place| *place == Place::Outside));
+                self.write(shown, arguments, at, span);
+            }
             (Act::Worker, _) => self.worker(shown, arguments.unwrap_or(&[]), span),
             (Act::Spawn, Some(arguments)) => self.spawn(shown, arguments, span),
             (Act::Shell, Some(arguments)) => self.shell(shown, arguments, span),

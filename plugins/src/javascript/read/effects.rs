@@ -108,6 +108,7 @@ impl<'a> Walk<'_, 'a> {
         match usage {
             // Asking whether a function is there does not run it; a value is read.
             Usage::Test if whole || matches!(class, Class::Acts(_)) => {}
+            Usage::Pattern(pattern) if self.is_followed(pattern) => {}
             Usage::Pattern(pattern) if matches!(class, Class::Env) && covered == op.path.len() => {
                 let names: Option<Vec<&str>> =
                     pattern.properties.iter().map(|property| static_key(&property.key)).collect();
@@ -120,7 +121,6 @@ impl<'a> Walk<'_, 'a> {
                     _ => self.named(&shown, "whole-env", span),
                 }
             }
-            Usage::Pattern(pattern) if self.is_followed(pattern) => {}
             Usage::Has(key) if matches!(class, Class::Env) => match self.value(key).literal() {
                 Some(name) => self.environment(&name, span),
                 None => self.named(&shown, "whole-env", span),
@@ -148,7 +148,10 @@ impl<'a> Walk<'_, 'a> {
             },
             ("process", _) if op.path.as_slice() == ["exitCode"] => {}
             ("module", _) if matches!(op.path.first(), Some(&"exports") | None) => {}
-            (_, Some((Class::Opaque(Opaque::Loader), _))) => self.opaque(&shown, Opaque::Loader, span),
+            (_, Some((Class::Opaque(Opaque::Loader), covered))) => {
+                let hook = Op { root: op.root, path: op.path[..covered].to_vec() };
+                self.opaque(&super::effects::shown(&hook), Opaque::Loader, span);
+            }
             ("globalThis", _) => {
                 if let Some(name) = op.path.first() {
                     self.held.assigned.insert(name);
@@ -268,7 +271,7 @@ impl<'a> Walk<'_, 'a> {
                 let reason = match act {
                     Act::Spawn | Act::Shell | Act::Run(_) => Opaque::Subprocess,
                     Act::Worker => Opaque::Concurrency,
-                    Act::Write(_) | Act::Descriptor => Opaque::FsMeta,
+                    Act::Write(_) | Act::Move | Act::Descriptor => Opaque::FsMeta,
                     Act::Code | Act::Wasm => Opaque::Eval,
                     Act::File | Act::ConsoleTime => Opaque::Clock,
                     Act::Body(_) => Opaque::Random,

@@ -176,7 +176,7 @@ impl<'a> Walk<'_, 'a> {
         if let Expression::StaticMemberExpression(callee) = &it.callee
             && callee.property.name == "bind"
         {
-            return self.lead(&callee.object, steps);
+            return if it.arguments.len() > 1 { None } else { self.lead(&callee.object, steps) };
         }
         if is_interop(&it.callee) {
             return self.lead(argument?, steps);
@@ -226,6 +226,16 @@ impl<'a> Walk<'_, 'a> {
         match self.global(name) {
             Some(op) => self.on_root(op, 0),
             None => self.on_unknown_global(name, 0, it.span),
+        }
+    }
+
+    /// `super.x` in a static part of a class.
+    pub(super) fn on_super(&mut self) {
+        if matches!(self.ancestor(1), Some(AstKind::CallExpression(_))) || self.declarations {
+            return;
+        }
+        if let Some(op) = self.base_of_static().and_then(|base| self.operation(base)) {
+            self.on_root(op, 0);
         }
     }
 

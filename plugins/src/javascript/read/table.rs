@@ -77,6 +77,8 @@ pub(super) enum Act {
     Glob(usize),
     /// Writes at the path in the argument.
     Write(usize),
+    /// Writes at the paths in the first two arguments.
+    Move,
     /// Reads the file in the first argument, writes at the second.
     Copy,
     /// The same for everything below it.
@@ -432,7 +434,7 @@ impl Class {
             Self::Acts(Act::EnvFile | Act::ParseArgs | Act::Snapshot | Act::InlineSnapshot | Act::StubEnv) => 2,
             Self::Opaque(reason) if reason.is_input_opaque() => 4,
             Self::Opaque(_)
-            | Self::Acts(Act::Write(_) | Act::Descriptor | Act::File | Act::Body(_) | Act::ConsoleTime) => 3,
+            | Self::Acts(Act::Write(_) | Act::Move | Act::Descriptor | Act::File | Act::Body(_) | Act::ConsoleTime) => 3,
             Self::Acts(_) => 4,
         }
     }

@@ -73,6 +73,9 @@ impl<'a> Walk<'_, 'a> {
                         return Site { op, usage: Usage::Hidden, span: node, up };
                     }
                     if name == "bind" && self.is_callee(up + 1) {
+                        if binds_arguments(self.ancestor(up + 2)) {
+                            return Site { op, usage: Usage::Hidden, span: node, up };
+                        }
                         up += 2;
                         continue;
                     }
@@ -231,7 +234,7 @@ impl<'a> Walk<'_, 'a> {
         self.module(key(call.arguments.first()?.as_expression()?)?)
     }
 
-    fn is_callee(&self, up: usize) -> bool {
+    pub(super) fn is_callee(&self, up: usize) -> bool {
         let (Some(node), Some(AstKind::CallExpression(call))) = (self.ancestor(up), self.ancestor(up + 1))
         else {
             return false;
@@ -302,6 +305,12 @@ impl<'a> Walk<'_, 'a> {
                         .all(|symbol| matches!(self.known[symbol.index()].binding, Binding::Init { .. }))
             })
     }
+}
+
+/// `f.bind(o, x)`: the call that follows has arguments that are not written there.
+fn binds_arguments(call: Option<AstKind<'_>>) -> bool {
+    matches!(call, Some(AstKind::CallExpression(call))
+        if call.arguments.len() > 1 || call.arguments.iter().any(Argument::is_spread))
 }
 
 /// Helpers that compilers put around `require`, which give the module itself.

@@ -377,7 +377,6 @@ fn worth_following(init: &Expression<'_>) -> bool {
         init,
         Expression::ArrowFunctionExpression(_)
             | Expression::FunctionExpression(_)
-            | Expression::NumericLiteral(_)
             | Expression::BooleanLiteral(_)
             | Expression::NullLiteral(_)
             | Expression::RegExpLiteral(_)
@@ -437,6 +436,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::ExportAllDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ExportFromDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ThisExpression(_) => self.on_this(),
+            AstKind::Super(_) => self.on_super(),
             AstKind::VariableDeclaration(it) => {
                 for declarator in &it.declarations {
                     self.bind(declarator, it.kind.is_const());

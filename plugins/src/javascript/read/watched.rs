@@ -185,8 +185,8 @@ impl<'a> Walk<'_, 'a> {
             Kind::Constructor => matches!(name, "name" | "prototype"),
             Kind::Format => match name {
                 "resolvedOptions" | "formatRange" | "formatRangeToParts" => true,
-                "format" | "formatToParts" => match self.ancestor(self.wrappers(member) + 1) {
-                    Some(AstKind::CallExpression(call)) => match call.arguments.first() {
+                "format" | "formatToParts" => match self.ancestor(member + 1) {
+                    Some(AstKind::CallExpression(call)) if self.is_callee(member) => match call.arguments.first() {
                         Some(Argument::SpreadElement(_)) | None => false,
                         Some(argument) => argument.as_expression().is_some_and(|e| !self.may_lack(e, 4)),
                     },
