@@ -114,7 +114,17 @@ impl<'a> Walk<'_, 'a> {
 
     /// A statement that may be about fake timers is being visited.
     pub(super) fn on_timer_statement(&mut self, it: &'a ExpressionStatement<'a>) {
-        let Expression::CallExpression(call) = it.expression.get_inner_expression() else { return };
+        let expression = match it.expression.get_inner_expression() {
+            Expression::AwaitExpression(it) => it.argument.get_inner_expression(),
+            other => other,
+        };
+        if let Expression::CallExpression(call) = expression {
+            self.on_timer_step(call);
+        }
+    }
+
+    /// A call that is all a statement or function does.
+    fn on_timer_step(&mut self, call: &'a CallExpression<'a>) {
         let Some(settles) = self.settles(call) else { return };
         let body = self.bodies.last().copied();
         let inside = body.map(|body| body.span);
@@ -127,11 +137,11 @@ impl<'a> Walk<'_, 'a> {
                 // Directly in the body: not in a branch, a loop or a `try`.
                 let direct = match self.ancestor(1) {
                     Some(AstKind::Program(_)) => true,
-                    Some(AstKind::FunctionBody(_)) => body.is_some(),
+                    Some(AstKind::FunctionBody(_) | AstKind::ArrowFunctionExpression(_)) => body.is_some(),
                     _ => false,
                 };
                 if direct {
-                    self.note_fake(it.span.end);
+                    self.note_fake(call.span.end);
                 }
             }
         }
@@ -161,6 +171,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// Anything is done with the timers of a runner.
     pub(super) fn on_timer_call(&mut self, name: &str, call: &'a CallExpression<'a>) {
+        // `beforeEach(() => vi.useFakeTimers({ now: 0 }))`.
+        if matches!(self.ancestor(1), Some(AstKind::ArrowFunctionExpression(_))) {
+            self.on_timer_step(call);
+        }
         let unsettled = match name {
             "useRealTimers" => true,
             "useFakeTimers" | "setSystemTime" => self.settles(call).is_none(),

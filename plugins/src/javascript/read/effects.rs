@@ -153,6 +153,9 @@ impl<'a> Walk<'_, 'a> {
                 self.opaque(&super::effects::shown(&hook), Opaque::Loader, span);
             }
             ("globalThis", _) => {
+                if op.path.is_empty() && matches!(usage, Usage::Update) {
+                    self.root_escapes(op, span);
+                }
                 if let Some(name) = op.path.first() {
                     self.held.assigned.insert(name);
                 }
@@ -323,12 +326,20 @@ impl<'a> Walk<'_, 'a> {
     /// A global that the table does not know. Nothing says what it does.
     pub(super) fn on_unknown_global(&mut self, name: &'a str, up: usize, span: Span) {
         let up = self.wrappers(up);
+        // `$count` in a component reads the store `count`.
+        if self.whole && name.strip_prefix('$').is_some_and(|store| self.root_symbol(store).is_some()) {
+            return;
+        }
         if matches!(self.ancestor(up + 1), Some(AstKind::UnaryExpression(it))
             if it.operator == oxc_syntax::operator::UnaryOperator::Typeof)
         {
             return;
         }
         match self.written(up) {
+            // `$: double = count * 2` declares a variable of the component.
+            Some(_) if self.whole => {
+                self.held.assigned.insert(name);
+            }
             Some(usage) => {
                 self.held.assigned.insert(name);
                 self.mutates(name, span);

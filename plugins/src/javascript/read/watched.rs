@@ -135,10 +135,13 @@ impl<'a> Walk<'_, 'a> {
                 BinaryOperator::Instanceof => true,
                 _ => kind == Kind::Date,
             },
-            Some(AstKind::LogicalExpression(it)) => {
-                it.left.span() == node && !super::usage::is_used(it) && kind != Kind::Format
+            // What it is when it is false tells nothing.
+            Some(AstKind::LogicalExpression(it)) if it.left.span() == node && !super::usage::is_used(it) => true,
+            Some(AstKind::ConditionalExpression(it)) if it.test.span() == node => true,
+            // The value is what the whole expression is.
+            Some(AstKind::LogicalExpression(_) | AstKind::ConditionalExpression(_)) => {
+                return self.judge(kind, up + 1);
             }
-            Some(AstKind::ConditionalExpression(it)) => it.test.span() == node,
             Some(AstKind::IfStatement(_)) => true,
             Some(AstKind::ExpressionStatement(_)) => true,
             Some(AstKind::CallExpression(call)) if kind == Kind::Constructor => {
