@@ -9,6 +9,7 @@
 mod answer;
 mod case;
 mod compare;
+mod effects;
 mod opacity;
 mod render;
 mod store;

@@ -27,6 +27,7 @@ mod acts;
 mod blocks;
 mod cases;
 mod classes;
+mod clocks;
 mod common;
 mod depth;
 mod digest;
@@ -34,6 +35,7 @@ mod effects;
 mod evaluate;
 mod finish;
 mod globs;
+mod held;
 mod imports;
 mod lexical;
 mod lines;
@@ -42,12 +44,14 @@ mod locale;
 mod members;
 mod mocks;
 mod operations;
+mod own;
 mod parse;
 mod places;
 mod programs;
 mod purity;
 mod references;
 mod rows;
+mod snapshots;
 mod spaces;
 mod statements;
 mod table;
@@ -58,10 +62,11 @@ mod units;
 mod usage;
 mod value;
 mod walk;
+mod watched;
 
 use std::cell::RefCell;
 
-use owed_engine::facts::{Damage, FileFacts, Span};
+use owed_engine::facts::{Damage, FileFacts, Opaque, Span};
 use owed_engine::language::SourceFile;
 use owed_engine::path;
 use oxc_allocator::Allocator;
@@ -86,10 +91,10 @@ pub fn reads(path: &str) -> bool {
 /// effect table.
 pub fn version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    VERSION.get_or_init(|| format!("javascript/3+{}", table::fingerprint()))
+    VERSION.get_or_init(|| format!("javascript/4+{}", table::fingerprint()))
 }
 
-/// What to do about an operation of the effect table, in one line.
+/// What to do about an operation of the effect table, as answers show it, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
 }
@@ -97,6 +102,17 @@ pub fn fix(operation: &str) -> Option<&'static str> {
 /// Whether the effect table has rows for a package, so that its own code need not be read.
 pub fn models(package: &str) -> bool {
     table::table().module(package).is_some()
+}
+
+/// What to do about an effect with that reason when its operation has no line of its own.
+pub fn fix_of(reason: Opaque) -> Option<&'static str> {
+    table::table().fix_of(reason)
+}
+
+/// Every operation of the effect table as answers show it, and whether all its uses are
+/// pure; sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    table::table().operations()
 }
 
 /// Reads one file.
