@@ -1,10 +1,15 @@
 //! What a file depends on besides imports, and what never counts.
 
+use owed_engine::facts::{EffectClass, Opaque};
+
 use super::{effect_lines, facts_of, import_lines};
 
 #[track_caller]
 fn effects(source: &str, expected: &[&str]) {
-    assert_eq!(effect_lines(&facts_of("tests/test_m.py", source)), expected, "{source}");
+    let mut facts = facts_of("tests/test_m.py", source);
+    // Names that a snippet leaves unbound are another matter.
+    facts.effects.retain(|e| e.class != EffectClass::Opaque(Opaque::Unlisted) || e.operation.contains('.'));
+    assert_eq!(effect_lines(&facts), expected, "{source}");
 }
 
 #[test]
