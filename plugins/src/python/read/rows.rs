@@ -185,8 +185,10 @@ impl Table {
             .iter()
             .map(|(name, at)| {
                 let row = &self.rows[*at];
-                let silent = matches!(row.class, Class::Pure | Class::Load | Class::Resource)
-                    || row.receiver && row.class == Class::Reads && row.also_reason.is_none() && !row.distinct;
+                let silent = matches!(
+                    row.class,
+                    Class::Pure | Class::Load | Class::Resource | Class::Environ | Class::Sql
+                );
                 match name.strip_prefix("fixture:") {
                     Some(fixture) => (fixture.to_owned(), silent),
                     None => (name.clone(), silent),
