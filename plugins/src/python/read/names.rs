@@ -179,6 +179,7 @@ impl<'w, 'a> Names<'w, 'a> {
                     all.extend(self.of(module, scope, member).iter().cloned());
                 }
             }
+            "datetime.datetime" | "datetime.date" | "datetime.time" if member => all.push(function.to_owned()),
             name if member => match TABLE.row(name).and_then(|row| row.returns.as_deref()) {
                 Some(class) => all.push(class.to_owned()),
                 None => plain = true,
@@ -198,10 +199,10 @@ impl<'w, 'a> Names<'w, 'a> {
         let Some(symbol) = names.find(&name.id) else { return nothing() };
         match names.resolve(scope, symbol) {
             Some(at) => self.of_symbol(at, symbol, member),
+            None if name.id.as_str() == "__builtins__" => Rc::new(["builtins".to_owned()]),
             None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
                 either(&(Rc::new([name.id.as_str().to_owned()]) as Roots), &self.starred(&name.id))
             }
-            None if name.id.as_str() == "__builtins__" => Rc::new(["builtins".to_owned()]),
             None => self.starred(&name.id),
         }
     }

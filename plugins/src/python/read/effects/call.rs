@@ -45,7 +45,7 @@ impl<'a> Judge<'_, 'a> {
                     Entry::Unlisted => {
                         if let Some((holder, "__getattribute__" | "__getattr__")) = name.rsplit_once('.') {
                             self.handed_on(holder, call.range(), site);
-                        } else {
+                        } else if !self.is_instance_member(name, &call.func, site) {
                             self.unlisted(name, call.range(), site);
                         }
                     }
@@ -259,9 +259,6 @@ impl<'a> Judge<'_, 'a> {
             "hypothesis.given" => self.given(name, call, site),
             _ if self.time(name, call, site) => {}
             "site.addsitedir" => self.search_path(first, "sys.path", range, site),
-            _ if name.starts_with("sys.path_hooks.") || name.starts_with("sys.meta_path.") => {
-                self.opaque(name, Opaque::Loader, range, site);
-            }
             _ => {
                 if let Some(row) = TABLE.row(name)
                     && row.class == Class::Opaque

@@ -10,7 +10,7 @@ use super::super::names::is_unlisted;
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
 use super::super::scope::flag;
-use super::super::walk::{Site, Use, What};
+use super::super::walk::{Site, Use, What, root_of};
 use super::Judge;
 
 impl<'a> Judge<'_, 'a> {
@@ -25,10 +25,21 @@ impl<'a> Judge<'_, 'a> {
         {
             self.member_chain(expr, site);
             for name in self.qualified(expr, site) {
-                self.reference(&name, expr.range(), site);
+                if !self.is_instance_member(&name, expr, site) {
+                    self.reference(&name, expr.range(), site);
+                }
             }
         }
         self.escape(expr, site, false);
+    }
+
+    /// Whether a name without a row was found through the class of an instance only: what
+    /// instances have is not listed.
+    pub(super) fn is_instance_member(&self, name: &str, expr: &'a Expr, site: &Site<'a>) -> bool {
+        matches!(TABLE.entry(name), Entry::Unlisted)
+            && root_of(expr).is_some()
+            && !self.names.is_imported(expr, site.scope)
+            && site.root.is_none_or(|symbol| self.walk.names.resolve(site.scope, symbol).is_some())
     }
 
     /// All qualified names of a chain.

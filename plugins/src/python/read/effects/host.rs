@@ -139,6 +139,7 @@ impl<'a> Judge<'_, 'a> {
         match self.program(call, site) {
             Some(specifier) => {
                 self.load("import", specifier, ImportKind::Script, range, site);
+                self.cover(range);
                 // Its closure is known; that its verdict may differ is not.
                 self.opaque(name, Opaque::Host, range, site);
             }

@@ -163,6 +163,8 @@ impl<'a> Judge<'_, 'a> {
             // Text about places outside the project; reading them has rows.
             PathBase::Absolute => return,
             PathBase::Cwd if place.path.is_empty() => return,
+            // Text that is put together: whoever is given it is judged where it is given.
+            PathBase::Cwd if !to_call && expr.is_call_expr() => return,
             _ if *place == own => {
                 // The file's own path is mostly taken to find its neighbours.
                 if !to_call || !expr.is_name_expr() {
