@@ -64,6 +64,12 @@ pub fn models(package: &str) -> bool {
     rows::TABLE.knows(package)
 }
 
+/// Every operation of the effect table as answers show it, and whether a case names it in
+/// its code (else in what it expects); sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    rows::TABLE.operations()
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     read_as(file, true)

@@ -10,7 +10,8 @@ use std::rc::Rc;
 use ruff_python_ast::{self as ast, Expr};
 use rustc_hash::FxHashMap;
 
-use super::rows::TABLE;
+use super::declare::is_builtin;
+use super::rows::{Entry, TABLE, is_stdlib};
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
 use super::walk::{Target, Walk};
 
@@ -67,19 +68,48 @@ impl<'w, 'a> Names<'w, 'a> {
             return;
         }
         if attributes.is_empty() {
-            roots.iter().for_each(|r| found(r));
+            roots.iter().for_each(|r| found(without_builtins(r)));
             return;
         }
         let mut name = String::with_capacity(48);
         for root in roots.iter() {
             name.clear();
             name.push_str(root);
-            for attribute in attributes.iter().rev() {
+            // The class of an instance has the instance's members.
+            for attribute in attributes.iter().rev().filter(|a| **a != "__class__") {
                 name.push('.');
                 name.push_str(attribute);
             }
-            found(&name);
+            found(without_builtins(&name));
         }
+    }
+
+    /// Whether the root of the chain `expr` is an import or an alias of one, and nothing
+    /// else: what is stored in it is stored in the module or class itself.
+    pub(super) fn is_imported(&self, expr: &'a Expr, scope: ScopeId) -> bool {
+        let mut at = (expr, scope);
+        for _ in 0..8 {
+            let mut root = at.0;
+            while let Expr::Attribute(attribute) = root {
+                root = &attribute.value;
+            }
+            let Expr::Name(name) = root else { return false };
+            let names = &self.walk.names;
+            let Some(symbol) = names.find(&name.id) else { return false };
+            let Some(bound) = names.resolve(at.1, symbol) else {
+                return matches!(name.id.as_str(), "__builtins__");
+            };
+            let mut bindings = names.bindings(bound, symbol);
+            let Some(first) = bindings.next() else { return false };
+            match first.bound {
+                Bound::Import(_) => return bindings.all(|b| matches!(b.bound, Bound::Import(_))),
+                Bound::Value(value @ (Expr::Name(_) | Expr::Attribute(_))) if bindings.next().is_none() => {
+                    at = (value, first.scope);
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Whether `test` holds for a qualified name of `expr`.
@@ -103,8 +133,7 @@ impl<'w, 'a> Names<'w, 'a> {
                 self.each(expr, scope, &mut |name| all.push(name.to_owned()));
                 all.into()
             }
-            // Members of an instance are those of its class.
-            Expr::Call(call) if member && is_class_like(&call.func) => self.of(&call.func, scope, true),
+            Expr::Call(call) => self.of_call(call, scope, member),
             Expr::Await(inner) => self.of(&inner.value, scope, member),
             Expr::Named(inner) => self.of(&inner.value, scope, member),
             Expr::If(choice) => {
@@ -122,16 +151,83 @@ impl<'w, 'a> Names<'w, 'a> {
         }
     }
 
+    /// What a call gives: the module it imports, the attribute it gets, an instance of
+    /// the class it makes or is known to return.
+    fn of_call(&self, call: &'a ast::ExprCall, scope: ScopeId, member: bool) -> Roots {
+        let args = &call.arguments.args;
+        let mut all: Vec<String> = Vec::new();
+        let mut plain = false;
+        self.each(&call.func, scope, &mut |function| match function {
+            "__import__" | "importlib.import_module" | "importlib.__import__" | "pytest.importorskip" => {
+                if let Some(Expr::StringLiteral(text)) = args.first() {
+                    let text = text.value.to_str();
+                    // `__import__("a.b")` gives `a`.
+                    let top = function.ends_with("__import__") && call.arguments.len() == 1;
+                    let module = if top { text.split('.').next().unwrap_or(text) } else { text };
+                    all.extend(imported(Target { level: 0, module, name: None, type_only: false }));
+                }
+            }
+            "getattr" => {
+                if let [object, Expr::StringLiteral(name), ..] = &**args {
+                    let of = self.of(object, scope, true);
+                    all.extend(of.iter().map(|root| format!("{root}.{}", name.value.to_str())));
+                }
+            }
+            "type" if args.len() == 1 => all.extend(self.of(&args[0], scope, true).iter().cloned()),
+            "importlib.reload" => {
+                if let Some(module) = args.first() {
+                    all.extend(self.of(module, scope, member).iter().cloned());
+                }
+            }
+            "datetime.datetime" | "datetime.date" | "datetime.time" if member => {
+                all.push(function.to_owned())
+            }
+            name if member => match TABLE.row(name).and_then(|row| row.returns.as_deref()) {
+                Some(class) => all.push(class.to_owned()),
+                None => plain = true,
+            },
+            _ => {}
+        });
+        if all.is_empty() {
+            // Members of an instance are those of its class.
+            let class =
+                member && (plain || matches!(&*call.func, Expr::Name(_))) && is_class_like(&call.func);
+            return if class { self.of(&call.func, scope, true) } else { nothing() };
+        }
+        all.into()
+    }
+
     fn of_name(&self, name: &'a ast::ExprName, scope: ScopeId, member: bool) -> Roots {
         let names = &self.walk.names;
         let Some(symbol) = names.find(&name.id) else { return nothing() };
         match names.resolve(scope, symbol) {
             Some(at) => self.of_symbol(at, symbol, member),
+            None if name.id.as_str() == "__builtins__" => Rc::new(["builtins".to_owned()]),
             None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
-                Rc::new([name.id.as_str().to_owned()])
+                either(&(Rc::new([name.id.as_str().to_owned()]) as Roots), &self.starred(&name.id))
             }
-            None => nothing(),
+            None => self.starred(&name.id),
         }
+    }
+
+    /// Whether a star import of the standard library may bring this name.
+    pub(super) fn is_starred(&self, name: &str) -> bool {
+        self.walk.stars.iter().any(|module| {
+            let full = format!("{}.{name}", module_of(module));
+            !matches!(TABLE.entry(&full), Entry::Unlisted) || name.bytes().all(|b| !b.is_ascii_lowercase())
+        })
+    }
+
+    /// What a star import of a known module may bring under this name.
+    fn starred(&self, name: &str) -> Roots {
+        let mut all: Vec<String> = Vec::new();
+        for module in &self.walk.stars {
+            let full = format!("{}.{name}", module_of(module));
+            if TABLE.is_holder(&full) || TABLE.row(&full).is_some_and(|_| !is_builtin(name)) {
+                all.push(full);
+            }
+        }
+        if all.is_empty() { nothing() } else { all.into() }
     }
 
     fn of_symbol(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
@@ -258,8 +354,7 @@ fn may_lead(bound: Bound<'_>, member: bool) -> bool {
     match bound {
         Bound::Import(_) => true,
         Bound::Value(value) => match value {
-            Expr::Call(call) => member && is_class_like(&call.func),
-            Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
+            Expr::Call(_) | Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
             Expr::If(_) | Expr::BoolOp(_) => true,
             _ => false,
         },
@@ -292,22 +387,58 @@ fn imported(target: Target<'_>) -> Option<String> {
     if target.level > 0 {
         return None;
     }
-    let module = match target.module {
-        "mock" => "unittest.mock",
-        "posixpath" | "ntpath" => "os.path",
-        "pathlib2" => "pathlib",
-        "importlib_resources" => "importlib.resources",
-        "cPickle" | "_pickle" => "pickle",
-        module => module,
-    };
+    let module = module_of(target.module);
     // Most imports end here, before anything is put together.
-    if !TABLE.knows(module) {
+    let standard = is_listed(module);
+    if !standard && !TABLE.knows(module) {
         return None;
     }
     match target.name {
-        Some(name) => Some(format!("{module}.{name}")).filter(|full| TABLE.knows(full)),
+        Some(name) => Some(format!("{module}.{name}")).filter(|full| standard || TABLE.knows(full)),
         None => Some(module.to_owned()),
     }
+}
+
+/// The module by whose name the table knows `module`.
+pub(super) fn module_of(module: &str) -> &str {
+    match module {
+        "mock" => "unittest.mock",
+        "posixpath" | "ntpath" | "genericpath" => "os.path",
+        "posix" | "nt" => "os",
+        "pathlib2" => "pathlib",
+        "importlib_resources" => "importlib.resources",
+        "importlib_metadata" => "importlib.metadata",
+        "_pickle" => "pickle",
+        "_io" | "_pyio" => "io",
+        "_datetime" | "_pydatetime" => "datetime",
+        "_socket" => "socket",
+        "_ssl" => "ssl",
+        "_random" => "random",
+        "_weakref" | "_weakrefset" => "weakref",
+        "_signal" => "signal",
+        "_imp" => "imp",
+        "_sqlite3" => "sqlite3",
+        "_collections" => "collections",
+        "_functools" => "functools",
+        "_operator" => "operator",
+        "__builtin__" => "builtins",
+        module => module,
+    }
+}
+
+/// Whether every member of the module that has an effect is in the table. Tests are often
+/// in a package of the project that is named like CPython's own.
+fn is_listed(module: &str) -> bool {
+    is_stdlib(module) && module != "test" && !module.starts_with("test.")
+}
+
+/// Whether an operation without a row must be named as such.
+pub(super) fn is_unlisted(name: &str) -> bool {
+    is_listed(name) && name.contains('.') && matches!(TABLE.entry(name), Entry::Unlisted)
+}
+
+fn without_builtins(name: &str) -> &str {
+    name.strip_prefix("builtins.").unwrap_or(name)
 }
 
 /// What the fixtures of pytest and pytest-mock stand for.
@@ -356,7 +487,7 @@ fn is_pure_builtin(name: &str) -> bool {
     )
 }
 
-fn is_class_like(func: &Expr) -> bool {
+pub(super) fn is_class_like(func: &Expr) -> bool {
     let last = match func {
         Expr::Name(name) => name.id.as_str(),
         Expr::Attribute(attribute) => attribute.attr.as_str(),

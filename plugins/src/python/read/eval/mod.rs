@@ -15,7 +15,8 @@ use super::loads;
 use super::names::Names;
 use super::place::{Place, Value};
 use super::rows::is_stdlib;
-use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
+use super::scope::{Binding, Bound, MODULE, ScopeId, ScopeKind, Symbol};
+use super::walk::is_fixture;
 
 /// Steps one evaluation may take.
 const BUDGET: u32 = 400;
@@ -48,6 +49,11 @@ impl<'w, 'a> Eval<'w, 'a> {
     /// The file itself.
     pub(in crate::python::read) fn own_file(&self) -> Place {
         Place::new(PathBase::Module, self.file)
+    }
+
+    /// The file's name without extension.
+    pub(in crate::python::read) fn stem(&self) -> &'a str {
+        self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem)
     }
 
     fn eval(&self, expr: &'a Expr, scope: ScopeId) -> Value {
@@ -253,10 +259,42 @@ impl<'w, 'a> Eval<'w, 'a> {
                         }
                     }
                 }
-                // A fixture made elsewhere keeps its parameter's name in the decorated function.
-                Value::Unknown
+                self.argument_of(name, symbol, at)
             }
         }
+    }
+
+    /// What a parameter is given, when every call of its function is seen: the literal
+    /// cases of a parametrized test, the calls of a function inside a function.
+    fn argument_of(&self, name: &'a ast::ExprName, symbol: Symbol, at: ScopeId) -> Value {
+        let names = &self.names.walk.names;
+        let Some((def, around)) = names.function_with(at) else { return Value::Unknown };
+        if let Some(cases) = def.decorator_list.iter().find_map(|d| cases(&d.expression, &name.id)) {
+            // Unpacked or computed cases are not seen.
+            return cases.iter().map(|c| self.eval(c, around)).reduce(Value::or).unwrap_or(Value::Unknown);
+        }
+        if names.scope(around).kind != ScopeKind::Function || !def.decorator_list.is_empty() {
+            return Value::Unknown;
+        }
+        let Some(position) =
+            def.parameters.iter_non_variadic_params().position(|p| p.name().as_str() == name.id.as_str())
+        else {
+            return Value::Unknown;
+        };
+        let Some(own) = names.find(def.name.as_str()) else { return Value::Unknown };
+        let Some(calls) = self.names.walk.calls_of(own, around) else { return Value::Unknown };
+        let default = def.parameters.iter_non_variadic_params().nth(position).and_then(|p| p.default());
+        let _ = symbol;
+        let mut result = None;
+        for (call, scope) in calls {
+            let given = loads::argument(call, position, &name.id).or(default);
+            let value = match given {
+                Some(given) if !loads::is_open(call) => self.eval(given, scope),
+                _ => Value::Unknown,
+            };
+            result = Some(result.map_or(value.clone(), |r: Value| r.or(value)));
+        }
+        result.unwrap_or(Value::Unknown)
     }
 
     fn attribute(&self, attribute: &'a ast::ExprAttribute, expr: &'a Expr, scope: ScopeId) -> Value {
@@ -443,13 +481,21 @@ fn starts_unknown(f: &ast::ExprFString) -> bool {
     }
 }
 
-fn is_fixture(decorator: &Expr) -> bool {
-    match decorator {
-        Expr::Call(call) => is_fixture(&call.func),
-        Expr::Attribute(a) => matches!(a.attr.as_str(), "fixture" | "yield_fixture"),
-        Expr::Name(n) => n.id.as_str() == "fixture",
-        _ => false,
+/// The cases of `@pytest.mark.parametrize("name", [...])` for one name.
+fn cases<'a>(decorator: &'a Expr, name: &str) -> Option<&'a [Expr]> {
+    let Expr::Call(call) = decorator else { return None };
+    if !matches!(&*call.func, Expr::Attribute(a) if a.attr.as_str() == "parametrize") {
+        return None;
     }
+    let [
+        Expr::StringLiteral(names),
+        Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. }),
+        ..,
+    ] = &*call.arguments.args
+    else {
+        return None;
+    };
+    (names.value.to_str() == name).then_some(elts)
 }
 
 /// The values a body may return or yield, blocks included; false when some lie deeper.

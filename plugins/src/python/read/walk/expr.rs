@@ -1,6 +1,7 @@
 //! Expressions: uses of names, and the places that may matter.
 
 use ruff_python_ast::{self as ast, Expr, ExprContext};
+use ruff_text_size::TextRange;
 
 use super::super::scope::{Bound, ScopeKind, Symbol, flag};
 use super::{Walk, What, root_of};
@@ -39,15 +40,15 @@ impl<'a> Walk<'a> {
                 }
                 match name.ctx {
                     ExprContext::Store | ExprContext::Del => self.bind(symbol, Bound::Other),
-                    _ if self.annotation => self.use_symbol(symbol, None),
+                    _ if self.annotation => self.use_symbol(symbol, None, name.range),
                     _ if self.names.flags(symbol) & (flag::IMPORTED | flag::BUILTIN) != 0 => {
-                        self.use_symbol(symbol, None);
+                        self.use_symbol(symbol, None, name.range);
                         self.site(What::Chain(expr), orderless);
                         if let Some(site) = self.sites.last_mut() {
                             site.root = Some(symbol);
                         }
                     }
-                    _ => self.use_symbol(symbol, Some(expr)),
+                    _ => self.use_symbol(symbol, Some(expr), name.range),
                 }
             }
             Expr::Attribute(attribute) => {
@@ -69,12 +70,16 @@ impl<'a> Walk<'a> {
             }
             Expr::Call(call) => self.call(call, expr, orderless),
             Expr::Subscript(subscript) => {
-                if !self.annotation && root_of(&subscript.value).is_some() {
+                let named = root_of(&subscript.value).is_some();
+                if !self.annotation && !named && subscript.value.is_call_expr() {
+                    self.site(What::Subscript(subscript), orderless);
+                }
+                if !self.annotation && named {
                     self.rooted(What::Subscript(subscript), orderless, &subscript.value, None);
                 } else {
                     self.expr(&subscript.value, orderless);
                 }
-                self.expr(&subscript.slice, false);
+                self.slice(&subscript.slice);
             }
             Expr::StringLiteral(string) => self.string(string),
             Expr::BytesLiteral(_)
@@ -86,18 +91,32 @@ impl<'a> Walk<'a> {
             Expr::BinOp(op) => {
                 if op.op == ast::Operator::Div {
                     self.site(What::Joined(expr), orderless);
+                } else if op.op == ast::Operator::Mod && op.left.is_string_literal_expr() {
+                    match &*op.right {
+                        Expr::Tuple(tuple) => tuple.elts.iter().for_each(|e| self.shown(e)),
+                        other => self.shown(other),
+                    }
                 }
                 self.expr(&op.left, false);
                 self.expr(&op.right, false);
             }
             Expr::Compare(compare) => {
-                self.expr(&compare.left, true);
+                let identity = compare.ops.iter().all(|op| {
+                    matches!(op, ast::CmpOp::Is | ast::CmpOp::IsNot | ast::CmpOp::Eq | ast::CmpOp::NotEq)
+                });
+                if identity {
+                    self.compared(&compare.left);
+                    compare.comparators.iter().for_each(|right| self.compared(right));
+                    self.depth -= 1;
+                    return;
+                }
+                self.expr(&compare.left, false);
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
                         let pair = self.pair(&compare.left, right);
                         self.rooted(What::Contains(pair), true, right, None);
                     } else {
-                        self.expr(right, true);
+                        self.expr(right, matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn));
                     }
                 }
             }
@@ -118,7 +137,9 @@ impl<'a> Walk<'a> {
             }
             Expr::Dict(dict) => {
                 for item in &dict.items {
-                    self.optional_expr(item.key.as_ref());
+                    if let Some(key) = &item.key {
+                        self.slice(key);
+                    }
                     self.escape(&item.value);
                     self.expr(&item.value, false);
                 }
@@ -129,6 +150,7 @@ impl<'a> Walk<'a> {
                 }
                 let scope = self.names.open(ScopeKind::Function, self.scope);
                 let outer = std::mem::replace(&mut self.scope, scope);
+                let guard = std::mem::replace(&mut self.guard, 0);
                 self.functions += 1;
                 if let Some(parameters) = &lambda.parameters {
                     self.parameters(parameters);
@@ -136,17 +158,23 @@ impl<'a> Walk<'a> {
                 self.escape(&lambda.body);
                 self.expr(&lambda.body, false);
                 self.functions -= 1;
+                self.guard = guard;
                 self.scope = outer;
             }
             Expr::ListComp(e) => self.comprehension(&e.generators, &[&*e.elt], orderless),
             Expr::SetComp(e) => self.comprehension(&e.generators, &[&*e.elt], true),
-            Expr::Generator(e) => self.comprehension(&e.generators, &[&*e.elt], orderless),
+            Expr::Generator(e) => {
+                // It may run when nothing holds any more.
+                let guard = std::mem::replace(&mut self.guard, 0);
+                self.comprehension(&e.generators, &[&*e.elt], orderless);
+                self.guard = guard;
+            }
             Expr::DictComp(e) => match &e.key {
                 Some(key) => self.comprehension(&e.generators, &[key, &*e.value], false),
                 None => self.comprehension(&e.generators, &[&*e.value], false),
             },
             Expr::Named(e) => {
-                self.expr(&e.value, false);
+                self.aliased(&e.value);
                 if let Expr::Name(name) = &*e.target {
                     let symbol = self.names.intern(&name.id);
                     let mut scope = self.scope;
@@ -170,13 +198,20 @@ impl<'a> Walk<'a> {
             }
             Expr::Await(e) => self.expr(&e.value, orderless),
             Expr::Yield(e) => {
+                self.generators.insert(self.scope);
                 if let Some(value) = &e.value {
                     self.escape(value);
                     self.expr(value, false);
                 }
             }
-            Expr::YieldFrom(e) => self.expr(&e.value, false),
-            Expr::Starred(e) => self.expr(&e.value, false),
+            Expr::YieldFrom(e) => {
+                self.generators.insert(self.scope);
+                self.expr(&e.value, false);
+            }
+            Expr::Starred(e) => {
+                self.in_order(&e.value);
+                self.expr(&e.value, false);
+            }
             Expr::Slice(e) => {
                 self.optional_expr(e.lower.as_deref());
                 self.optional_expr(e.upper.as_deref());
@@ -184,6 +219,91 @@ impl<'a> Walk<'a> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// A value that a name becomes an alias of: it is followed, not handed on.
+    pub(super) fn aliased(&mut self, value: &'a Expr) {
+        match value {
+            Expr::Name(name) => {
+                let symbol = self.names.intern(&name.id);
+                self.use_symbol(symbol, None, name.range);
+                self.site(What::Alias(value), false);
+                if let Some(site) = self.sites.last_mut() {
+                    site.root = Some(symbol);
+                }
+            }
+            Expr::Attribute(attribute)
+                if root_of(value).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
+                    && attribute.attr.as_str() != "__doc__" =>
+            {
+                self.rooted(What::Alias(value), false, &attribute.value, Some(attribute.attr.as_str()));
+            }
+            other => self.expr(other, false),
+        }
+    }
+
+    /// An operand of `is` or `==`.
+    fn compared(&mut self, operand: &'a Expr) {
+        match operand {
+            Expr::Name(name) if !self.annotation => {
+                let symbol = self.names.intern(&name.id);
+                self.use_symbol(symbol, None, name.range);
+                self.site(What::Compared(operand), true);
+                if let Some(site) = self.sites.last_mut() {
+                    site.root = Some(symbol);
+                }
+            }
+            Expr::Attribute(attribute)
+                if !self.annotation
+                    && root_of(operand).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
+                    && attribute.attr.as_str() != "__doc__" =>
+            {
+                self.rooted(What::Compared(operand), true, &attribute.value, Some(attribute.attr.as_str()));
+            }
+            other => self.expr(other, false),
+        }
+    }
+
+    /// Notes something whose elements are taken one after the other.
+    pub(super) fn in_order(&mut self, expr: &'a Expr) {
+        if matches!(
+            expr,
+            Expr::Name(_)
+                | Expr::Set(_)
+                | Expr::SetComp(_)
+                | Expr::BinOp(_)
+                | Expr::Call(_)
+                | Expr::If(_)
+                | Expr::Named(_)
+        ) {
+            self.site(What::Ordered(expr), false);
+        }
+    }
+
+    /// Notes something that becomes text.
+    fn shown(&mut self, expr: &'a Expr) {
+        if matches!(
+            expr,
+            Expr::Name(_)
+                | Expr::Set(_)
+                | Expr::SetComp(_)
+                | Expr::BinOp(_)
+                | Expr::Call(_)
+                | Expr::Lambda(_)
+                | Expr::List(_)
+                | Expr::Tuple(_)
+        ) {
+            self.site(What::Shown(expr), false);
+        }
+    }
+
+    /// A subscript or a key: classes in it are looked up by, not handed on.
+    fn slice(&mut self, slice: &'a Expr) {
+        match slice {
+            Expr::Name(_) | Expr::Attribute(_) => self.compared(slice),
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|element| self.slice(element)),
+            other => self.expr(other, false),
+        }
     }
 
     pub(super) fn call(&mut self, call: &'a ast::ExprCall, expr: &'a Expr, orderless: bool) {
@@ -194,7 +314,7 @@ impl<'a> Walk<'a> {
         match &*call.func {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
-                self.use_symbol(symbol, None);
+                self.use_symbol(symbol, None, name.range);
                 self.sites[at].root = Some(symbol);
                 match name.id.as_str() {
                     "sorted" | "set" | "frozenset" | "len" | "any" | "all" | "sum" | "max" | "min"
@@ -202,13 +322,24 @@ impl<'a> Walk<'a> {
                         hides_order = true;
                     }
                     "isinstance" | "issubclass" => tests_class = true,
+                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" => {
+                        call.arguments.args.iter().for_each(|a| self.in_order(a));
+                    }
+                    "map" | "filter" => call.arguments.args.iter().skip(1).for_each(|a| self.in_order(a)),
+                    "str" | "repr" | "ascii" | "print" | "format" => {
+                        call.arguments.args.iter().for_each(|a| self.shown(a));
+                    }
                     "include" => self.modules = true,
                     _ => {}
                 }
             }
             Expr::Attribute(attribute) => {
-                if attribute.attr.as_str() == "autodiscover_tasks" {
-                    self.modules = true;
+                match attribute.attr.as_str() {
+                    "autodiscover_tasks" => self.modules = true,
+                    "join" | "extend" => call.arguments.args.iter().for_each(|a| self.in_order(a)),
+                    "format" => call.arguments.args.iter().for_each(|a| self.shown(a)),
+                    "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
+                    _ => {}
                 }
                 self.sites[at].root = self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
             }
@@ -238,7 +369,7 @@ impl<'a> Walk<'a> {
                 Expr::Name(name) => {
                     let symbol = self.names.intern(&name.id);
                     chain.reverse();
-                    self.use_members(symbol, chain);
+                    self.use_members(symbol, chain, name.range);
                     self.depth = depth;
                     return Some(symbol);
                 }
@@ -273,6 +404,9 @@ impl<'a> Walk<'a> {
             if at > 0 {
                 self.scope = scope;
             }
+            if !orderless {
+                self.in_order(&generator.iter);
+            }
             self.expr(&generator.iter, orderless);
             self.scope = scope;
             self.target(&generator.target, Bound::Element(&generator.iter, None), None);
@@ -293,8 +427,10 @@ impl<'a> Walk<'a> {
         }
         for element in elements {
             if let ast::InterpolatedStringElement::Interpolation(inner) = element {
+                self.shown(&inner.expression);
                 self.expr(&inner.expression, false);
                 if let Some(spec) = &inner.format_spec {
+                    self.site(What::Format(inner), false);
                     self.interpolated(&spec.elements);
                 }
             }
@@ -321,7 +457,11 @@ impl<'a> Walk<'a> {
             let root = parts.next().unwrap_or("");
             if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
                 let symbol = self.names.intern(root);
-                self.use_members(symbol, parts.filter(|part| !part.is_empty()).collect());
+                self.use_members(
+                    symbol,
+                    parts.filter(|part| !part.is_empty()).collect(),
+                    TextRange::default(),
+                );
             }
         }
     }
