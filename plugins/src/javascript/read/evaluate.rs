@@ -335,7 +335,16 @@ impl<'a> Walk<'_, 'a> {
             None => Value::unknown(),
         };
         match it.arguments.len() {
-            1 if url => argument(0),
+            1 if url => match argument(0) {
+                Value::Text(pieces) => match constant(&pieces) {
+                    Some(text) => match text.strip_prefix("file://") {
+                        Some(path) => Value::text(path),
+                        None => Value::unknown(),
+                    },
+                    None => Value::unknown(),
+                },
+                path => path,
+            },
             2 if url => match (argument(0), argument(1)) {
                 (Value::Text(relative), Value::Path(base, pieces)) => {
                     if matches!(relative.first(), Some(Piece::Text(t)) if t.contains(':') || t.starts_with('/'))

@@ -350,7 +350,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         let may_lack = match &it.type_annotation {
             _ if it.optional => true,
-            _ if it.initializer.is_some() => false,
+            _ if it.initializer.is_some() => {
+                it.initializer.as_ref().is_some_and(|value| super::effects::is_undefined(value))
+            }
             Some(annotation) => {
                 let span = annotation.span;
                 let text = &self.source[span.start as usize..span.end as usize];
