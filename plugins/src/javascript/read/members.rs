@@ -240,6 +240,6 @@ fn is_file_time(name: &str) -> bool {
 }
 
 /// Members of a buffer that tell where it lies in node's pool.
-fn is_pool_member(name: &str) -> bool {
+pub(super) fn is_pool_member(name: &str) -> bool {
     matches!(name, "buffer" | "byteOffset" | "offset" | "parent")
 }
