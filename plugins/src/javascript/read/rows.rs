@@ -42,6 +42,9 @@ pub(super) struct RawRoot {
     pub(super) leads: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) rest: Rest,
+    /// Whether tests may change it without changing the platform.
+    #[serde(default)]
+    pub(super) own: bool,
 }
 
 #[derive(Default, Deserialize, PartialEq, Eq)]

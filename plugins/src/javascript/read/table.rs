@@ -371,7 +371,7 @@ impl Table {
         self.roots.push(Root {
             name: raw.name,
             shown,
-            builtin: true,
+            builtin: !raw.own,
             pure: raw.pure.into_iter().collect(),
             through: raw.through.into_iter().collect(),
             rest_is_pure: raw.rest == Rest::Pure,

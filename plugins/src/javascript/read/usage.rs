@@ -131,7 +131,11 @@ impl<'a> Walk<'_, 'a> {
                 }
                 Some(AstKind::NewExpression(it)) if it.callee.span() == node => Usage::New(it),
                 Some(AstKind::TaggedTemplateExpression(it)) if it.tag.span() == node => Usage::Hidden,
-                Some(AstKind::AwaitExpression(_)) if op.path.is_empty() && op.root.name.contains(':') => {
+                Some(AstKind::AwaitExpression(_))
+                    if op.path.is_empty()
+                        && (op.root.name.contains(':')
+                            || matches!(self.ancestor(up), Some(AstKind::ImportExpression(_)))) =>
+                {
                     up += 1;
                     continue;
                 }
@@ -231,7 +235,7 @@ impl<'a> Walk<'_, 'a> {
         if !asks {
             return None;
         }
-        self.module(key(call.arguments.first()?.as_expression()?)?)
+        self.module(&self.constant_text(call.arguments.first()?.as_expression()?, 8)?)
     }
 
     pub(super) fn is_callee(&self, up: usize) -> bool {

@@ -6,13 +6,13 @@ use owed_engine::facts::{self, Export, Import, Test};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
     AssignmentExpression, AssignmentTarget, BindingPattern, Class, Expression, FormalParameter,
-    IdentifierReference, PropertyKey, TemplateLiteral, VariableDeclarator,
+    IdentifierReference, PropertyKey, TSSignature, TSType, TemplateLiteral, VariableDeclarator,
 };
 use oxc_ast_visit::Visit;
 use oxc_semantic::{Scoping, SymbolFlags, SymbolId};
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::AssignmentOperator;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cases::Suite;
 use super::clocks::{Body, Timers};
@@ -71,6 +71,8 @@ pub(super) struct Known<'a> {
     pub(super) met: bool,
     /// Whether it may be `undefined`.
     pub(super) may_lack: bool,
+    /// The type it is declared with.
+    pub(super) typed: Option<&'a TSType<'a>>,
     /// Declared without a value.
     pub(super) blank: bool,
     /// What was assigned to it, and how many of its writes agree so far.
@@ -98,6 +100,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) stack: Vec<AstKind<'a>>,
     /// By symbol.
     pub(super) known: Vec<Known<'a>>,
+    /// Interfaces and object types of the file.
+    pub(super) shapes: FxHashMap<&'a str, &'a [TSSignature<'a>]>,
     /// Symbols that other files can reach.
     pub(super) exported: FxHashSet<SymbolId>,
     /// The top-level bindings under construction.
@@ -153,6 +157,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             whole: false,
             stack: Vec::with_capacity(64),
             known: vec![Known::default(); scoping.symbols_len()],
+            shapes: FxHashMap::default(),
             exported: FxHashSet::default(),
             units: Units::new(scoping.symbols_len()),
             spaces: Vec::new(),
@@ -350,7 +355,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         let may_lack = match &it.type_annotation {
             _ if it.optional => true,
-            _ if it.initializer.is_some() => false,
+            _ if it.initializer.is_some() => {
+                it.initializer.as_ref().is_some_and(|value| super::effects::is_undefined(value))
+            }
             Some(annotation) => {
                 let span = annotation.span;
                 let text = &self.source[span.start as usize..span.end as usize];
@@ -359,7 +366,9 @@ impl<'s, 'a> Walk<'s, 'a> {
             // A callback is called by a function that gives its arguments.
             None => !matches!(self.ancestor(3), Some(AstKind::CallExpression(_))),
         };
-        self.known[symbol.index()].may_lack = may_lack;
+        let known = &mut self.known[symbol.index()];
+        known.may_lack = may_lack;
+        known.typed = it.type_annotation.as_ref().map(|annotation| &annotation.type_annotation);
     }
 }
 
