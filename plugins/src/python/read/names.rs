@@ -134,6 +134,14 @@ impl<'w, 'a> Names<'w, 'a> {
                 all.into()
             }
             Expr::Call(call) => self.of_call(call, scope, member),
+            Expr::Subscript(subscript) => match &*subscript.slice {
+                Expr::StringLiteral(name) if self.is(&subscript.value, scope, "sys.modules") => {
+                    let module = name.value.to_str();
+                    imported(Target { level: 0, module, name: None, type_only: false })
+                        .map_or_else(nothing, |name| Rc::new([name]))
+                }
+                _ => nothing(),
+            },
             Expr::Await(inner) => self.of(&inner.value, scope, member),
             Expr::Named(inner) => self.of(&inner.value, scope, member),
             Expr::If(choice) => {
@@ -352,7 +360,7 @@ fn may_lead(bound: Bound<'_>, member: bool) -> bool {
         Bound::Import(_) => true,
         Bound::Value(value) => match value {
             Expr::Call(_) | Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
-            Expr::If(_) | Expr::BoolOp(_) => true,
+            Expr::If(_) | Expr::BoolOp(_) | Expr::Subscript(_) => true,
             _ => false,
         },
         Bound::Entered(_) | Bound::Class(..) => member,

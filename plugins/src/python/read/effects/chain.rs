@@ -19,9 +19,8 @@ impl<'a> Judge<'_, 'a> {
         if let Expr::Attribute(attribute) = expr {
             self.attribute_of_result(attribute, site);
         }
-        if let Some(symbol) = site.root
-            && self.walk.may_matter(symbol)
-            && !self.consumed.contains(&expr.range())
+        // The root may be a call: `__import__("time").time`.
+        if site.root.is_none_or(|symbol| self.walk.may_matter(symbol)) && !self.consumed.contains(&expr.range())
         {
             self.member_chain(expr, site);
             for name in self.qualified(expr, site) {
@@ -312,6 +311,11 @@ impl<'a> Judge<'_, 'a> {
             && attribute.attr.as_str() == "__code__"
         {
             self.opaque("types.CodeType", Opaque::Eval, target.range(), site);
+        }
+        if let Expr::Attribute(attribute) = target
+            && attribute.attr.as_str() == "TYPE_CHECKING"
+        {
+            return self.opaque("typing.TYPE_CHECKING", Opaque::Loader, target.range(), site);
         }
         if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;

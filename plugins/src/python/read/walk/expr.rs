@@ -206,6 +206,7 @@ impl<'a> Walk<'a> {
             }
             Expr::YieldFrom(e) => {
                 self.generators.insert(self.scope);
+                self.in_order(&e.value);
                 self.expr(&e.value, false);
             }
             Expr::Starred(e) => {
@@ -311,6 +312,8 @@ impl<'a> Walk<'a> {
         self.site(What::Call(expr), orderless);
         let (mut hides_order, mut tests_class) = (false, false);
         let outer = self.modules;
+        // What a call in an annotation is given is code.
+        let annotation = std::mem::replace(&mut self.annotation, false);
         match &*call.func {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
@@ -322,7 +325,9 @@ impl<'a> Walk<'a> {
                         hides_order = true;
                     }
                     "isinstance" | "issubclass" => tests_class = true,
-                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" => {
+                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" | "deque"
+                    | "chain" | "islice" | "accumulate" | "permutations" | "combinations" | "product"
+                    | "cycle" => {
                         call.arguments.args.iter().for_each(|a| self.in_order(a));
                     }
                     "map" | "filter" => call.arguments.args.iter().skip(1).for_each(|a| self.in_order(a)),
@@ -336,7 +341,8 @@ impl<'a> Walk<'a> {
             Expr::Attribute(attribute) => {
                 match attribute.attr.as_str() {
                     "autodiscover_tasks" => self.modules = true,
-                    "join" | "extend" => call.arguments.args.iter().for_each(|a| self.in_order(a)),
+                    "join" | "extend" | "fromkeys" | "from_iterable" | "deque" | "chain" | "islice"
+                    | "accumulate" | "permutations" | "combinations" | "product" | "cycle" => call.arguments.args.iter().for_each(|a| self.in_order(a)),
                     "format" => call.arguments.args.iter().for_each(|a| self.shown(a)),
                     "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
                     _ => {}
@@ -355,6 +361,7 @@ impl<'a> Walk<'a> {
         for keyword in &call.arguments.keywords {
             self.expr(&keyword.value, false);
         }
+        self.annotation = annotation;
         self.modules = outer;
     }
 
