@@ -249,7 +249,9 @@ impl<'a> Judge<'_, 'a> {
             _ if name.starts_with("os.environ") => self.environ_method(name, call, site),
             _ if name.starts_with("sys.path.") => self.sys_path(name, call, site),
             _ if name.starts_with("sys.modules.") => self.sys_modules_method(name, call, site),
-            "typing.get_type_hints" | "typing_extensions.get_type_hints" | "inspect.get_annotations"
+            "typing.get_type_hints"
+            | "typing_extensions.get_type_hints"
+            | "inspect.get_annotations"
             | "annotationlib.get_annotations" => self.type_hints(name, call, site),
             "typing.ForwardRef" | "typing_extensions.ForwardRef" | "annotationlib.ForwardRef" => {
                 if !first.is_some_and(|a| matches!(a, Expr::StringLiteral(_))) {

@@ -6,7 +6,7 @@ use ruff_python_ast::{self as ast, Expr, ExprContext};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::loads;
-use super::super::names::is_unlisted;
+use super::super::modules::is_unlisted;
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
 use super::super::scope::flag;
@@ -20,7 +20,8 @@ impl<'a> Judge<'_, 'a> {
             self.attribute_of_result(attribute, site);
         }
         // The root may be a call: `__import__("time").time`.
-        if site.root.is_none_or(|symbol| self.walk.may_matter(symbol)) && !self.consumed.contains(&expr.range())
+        if site.root.is_none_or(|symbol| self.walk.may_matter(symbol))
+            && !self.consumed.contains(&expr.range())
         {
             self.member_chain(expr, site);
             for name in self.qualified(expr, site) {
@@ -348,7 +349,8 @@ impl<'a> Judge<'_, 'a> {
             return;
         }
         self.opaque(name, Opaque::MutateGlobal, range, site);
-        if matches!(name, "__import__" | "sys.meta_path" | "sys.path_hooks") || name.starts_with("importlib.") {
+        if matches!(name, "__import__" | "sys.meta_path" | "sys.path_hooks") || name.starts_with("importlib.")
+        {
             self.opaque(name, Opaque::Loader, range, site);
         }
     }

@@ -110,7 +110,8 @@ impl<'a> Judge<'_, 'a> {
                 match TABLE.entry(holder) {
                     Entry::Row(row, _) if row.handed_on.is_some() => self.handed_on(holder, range, site),
                     Entry::Row(row, operation)
-                        if row.class == Class::Pure && (!operation.ends_with(".*") || operation.len() - 2 != holder.len()) => {}
+                        if row.class == Class::Pure
+                            && (!operation.ends_with(".*") || operation.len() - 2 != holder.len()) => {}
                     Entry::Member => {}
                     _ => self.opaque("getattr", Opaque::Eval, range, site),
                 }
@@ -150,9 +151,10 @@ impl<'a> Judge<'_, 'a> {
     /// written are code of a file; those that were computed may be anything.
     pub(super) fn type_hints(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
         if name.ends_with("get_annotations")
-            && call.arguments.find_keyword("eval_str").is_none_or(
-                |k| matches!(&k.value, Expr::BooleanLiteral(b) if !b.value),
-            )
+            && call
+                .arguments
+                .find_keyword("eval_str")
+                .is_none_or(|k| matches!(&k.value, Expr::BooleanLiteral(b) if !b.value))
         {
             return;
         }
@@ -172,7 +174,10 @@ impl<'a> Judge<'_, 'a> {
                 names.bindings(at, symbol).all(|b| {
                     matches!(
                         b.bound,
-                        Bound::Class(..) | Bound::Function(..) | Bound::Import(_) | Bound::Parameter(_)
+                        Bound::Class(..)
+                            | Bound::Function(..)
+                            | Bound::Import(_)
+                            | Bound::Parameter(_)
                             | Bound::Element(..)
                     )
                 })
@@ -194,7 +199,9 @@ impl<'a> Judge<'_, 'a> {
                 _ => false,
             }) && match &*call.func {
                 Expr::Name(name) => name.id.as_str() == "setattr",
-                Expr::Attribute(attribute) => matches!(attribute.attr.as_str(), "setattr" | "object" | "setitem"),
+                Expr::Attribute(attribute) => {
+                    matches!(attribute.attr.as_str(), "setattr" | "object" | "setitem")
+                }
                 _ => false,
             };
         if sets {
@@ -222,7 +229,9 @@ impl<'a> Judge<'_, 'a> {
                 let mut bindings = names.bindings(at, symbol).peekable();
                 bindings.peek().is_some()
                     && bindings.all(|b| match b.bound {
-                        Bound::Value(Expr::Call(call)) | Bound::Entered(Expr::Call(call)) => is_class(&call.func, b.scope),
+                        Bound::Value(Expr::Call(call)) | Bound::Entered(Expr::Call(call)) => {
+                            is_class(&call.func, b.scope)
+                        }
                         Bound::Class(..) => true,
                         Bound::Parameter(Some(annotation)) => is_class(annotation, b.scope),
                         _ => false,

@@ -84,10 +84,7 @@ impl<'a> Judge<'_, 'a> {
             Expr::BinOp(op)
                 if matches!(
                     op.op,
-                    ast::Operator::BitOr
-                        | ast::Operator::BitAnd
-                        | ast::Operator::BitXor
-                        | ast::Operator::Sub
+                    ast::Operator::BitOr | ast::Operator::BitAnd | ast::Operator::BitXor | ast::Operator::Sub
                 ) =>
             {
                 match (self.set(&op.left, scope, hops), self.set(&op.right, scope, hops)) {
@@ -189,7 +186,9 @@ impl<'a> Judge<'_, 'a> {
             Expr::Call(call) => match &*call.func {
                 Expr::Name(name) if self.names.is_builtin(&name.id, scope) => match name.id.as_str() {
                     "object" | "type" => Hash::Address,
-                    "int" | "float" | "bool" | "len" | "ord" | "abs" | "round" | "complex" | "sum" => Hash::Value,
+                    "int" | "float" | "bool" | "len" | "ord" | "abs" | "round" | "complex" | "sum" => {
+                        Hash::Value
+                    }
                     _ => Hash::Seed,
                 },
                 Expr::Name(_) if self.is_plain_object(expr, scope, hops) => Hash::Address,
@@ -205,8 +204,12 @@ impl<'a> Judge<'_, 'a> {
                 let bindings = names.bindings(at, symbol).map(|b| match b.bound {
                     Bound::Value(value) => self.element(value, b.scope, hops),
                     Bound::Class(..) | Bound::Function(..) => Hash::Address,
-                    Bound::Import(_) if name.id.starts_with(|c: char| c.is_uppercase())
-                        && name.id.chars().any(|c| c.is_lowercase()) => Hash::Address,
+                    Bound::Import(_)
+                        if name.id.starts_with(|c: char| c.is_uppercase())
+                            && name.id.chars().any(|c| c.is_lowercase()) =>
+                    {
+                        Hash::Address
+                    }
                     Bound::Parameter(Some(annotation)) if is_number(annotation) => Hash::Value,
                     _ => Hash::Seed,
                 });
@@ -248,11 +251,12 @@ impl<'a> Judge<'_, 'a> {
 
     /// An instance of a class of this file that says nothing about its hash.
     fn is_plain_object(&self, expr: &'a Expr, scope: ScopeId, hops: u8) -> bool {
-        hops > 0 && self.class_of_call(expr, scope).is_some_and(|def| {
-            def.decorator_list.is_empty()
-                && def.bases().iter().all(is_object)
-                && !defines(def, &["__hash__", "__eq__"])
-        })
+        hops > 0
+            && self.class_of_call(expr, scope).is_some_and(|def| {
+                def.decorator_list.is_empty()
+                    && def.bases().iter().all(is_object)
+                    && !defines(def, &["__hash__", "__eq__"])
+            })
     }
 
     fn has_default_text(&self, call: &'a ast::ExprCall, scope: ScopeId) -> bool {

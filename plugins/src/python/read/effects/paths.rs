@@ -209,7 +209,13 @@ impl<'a> Judge<'_, 'a> {
         if row.what == Takes::Listing
             && let Value::Package { name: package, path, .. } = inside
         {
-            return self.load("import", format!("{package}/{}", below(&path, "*")), ImportKind::Glob, range, site);
+            return self.load(
+                "import",
+                format!("{package}/{}", below(&path, "*")),
+                ImportKind::Glob,
+                range,
+                site,
+            );
         }
         self.package_file(&inside, range, site);
     }

@@ -198,7 +198,9 @@ impl<'a> Judge<'_, 'a> {
             "time.time" | "time.time_ns" | "time.gmtime" | "datetime.datetime.utcnow" => Some(false),
             "datetime.datetime.now" | "datetime.datetime.today" | "datetime.date.today" => Some(machine),
             "time.localtime" | "time.strftime" => Some(true),
-            "time.monotonic" | "time.monotonic_ns" | "time.perf_counter" | "time.perf_counter_ns" if still => {
+            "time.monotonic" | "time.monotonic_ns" | "time.perf_counter" | "time.perf_counter_ns"
+                if still =>
+            {
                 Some(false)
             }
             _ => None,
@@ -210,7 +212,9 @@ impl<'a> Judge<'_, 'a> {
         match time {
             Expr::NumberLiteral(_) => true,
             Expr::Call(call) => {
-                ["datetime.datetime", "datetime.date"].iter().any(|n| self.names.is(&call.func, guard.scope, n))
+                ["datetime.datetime", "datetime.date"]
+                    .iter()
+                    .any(|n| self.names.is(&call.func, guard.scope, n))
                     && call.arguments.args.iter().all(Expr::is_number_literal_expr)
                     && call.arguments.args.len() >= 3
             }
@@ -224,11 +228,17 @@ impl<'a> Judge<'_, 'a> {
     /// Whether a guard answers every request of the client instead of the network.
     fn is_intercepted(&self, operation: &str, guard: &Guard<'a>) -> bool {
         const LETS_THROUGH: [&str; 7] = [
-            "passthru", "pass_through", "passthrough", "real_http", "non_mocked_hosts", "assert_all_mocked",
+            "passthru",
+            "pass_through",
+            "passthrough",
+            "real_http",
+            "non_mocked_hosts",
+            "assert_all_mocked",
             "should_mock",
         ];
         let client = operation.split('.').next().unwrap_or("");
-        if !matches!(client, "requests" | "httpx") || LETS_THROUGH.iter().any(|word| self.text.contains(word)) {
+        if !matches!(client, "requests" | "httpx") || LETS_THROUGH.iter().any(|word| self.text.contains(word))
+        {
             return false;
         }
         let (expr, body) = match guard.holds {

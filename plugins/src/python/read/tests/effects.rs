@@ -103,7 +103,10 @@ fn files_by_computed_paths() {
         "import configparser\nc = configparser.ConfigParser()\nc.read(['a.ini', 'b.ini'])\nx.read('c.ini')",
         &["file cwd:a.ini", "file cwd:b.ini"],
     );
-    effects("import sqlite3\nsqlite3.connect(':memory:')\nsqlite3.connect('x.db')", &["file cwd:x.db", "fs-meta"]);
+    effects(
+        "import sqlite3\nsqlite3.connect(':memory:')\nsqlite3.connect('x.db')",
+        &["file cwd:x.db", "fs-meta"],
+    );
 }
 
 #[test]
@@ -193,10 +196,7 @@ fn time_and_chance_by_scope() {
         ("import socket\nsocket.create_connection(a)", &["network"]),
         ("import pickle\npickle.loads(pickle.dumps(x))\npickle.loads(y)", &["eval"]),
         ("import ctypes\nctypes.CDLL('x')", &["native"]),
-        (
-            "import json, os, random\ngetattr(json, n)\ngetattr(random, n)\ngetattr(os, n)",
-            &["eval"],
-        ),
+        ("import json, os, random\ngetattr(json, n)\ngetattr(random, n)\ngetattr(os, n)", &["eval"]),
         ("from cfg import settings\ngetattr(settings, n)", &[]),
         ("import importlib\ndef f(n): importlib.import_module(n)", &["computed-load in f"]),
         ("import types, socket\nX = (types.FunctionType, socket.herror, socket.socket)", &["network"]),

@@ -6,6 +6,7 @@
 
 mod expr;
 mod import;
+mod mark;
 mod stmt;
 
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
@@ -474,10 +475,9 @@ impl<'a> Walk<'a> {
                 calls.push((call, site.scope));
             }
         }
-        let handed_on = self
-            .uses
-            .iter()
-            .any(|u| u.symbol == symbol && u.bare.is_some() && self.names.resolve(u.scope, symbol) == Some(around));
+        let handed_on = self.uses.iter().any(|u| {
+            u.symbol == symbol && u.bare.is_some() && self.names.resolve(u.scope, symbol) == Some(around)
+        });
         (!handed_on).then_some(calls)
     }
 
