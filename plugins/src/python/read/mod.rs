@@ -14,6 +14,7 @@ mod digest;
 mod effects;
 mod eval;
 mod loads;
+mod modules;
 mod names;
 mod place;
 mod purity;

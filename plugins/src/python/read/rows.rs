@@ -127,6 +127,8 @@ pub(super) enum Worst<'t> {
 pub(super) struct Table {
     rows: Vec<Row>,
     by_name: FxHashMap<String, usize>,
+    /// The same, sorted.
+    sorted: Vec<(String, usize)>,
     /// All operations without a final `.*`, and everything they are members of; `true`
     /// for the operations themselves, whose members may have rows by pattern.
     prefixes: FxHashMap<String, bool>,
@@ -139,8 +141,12 @@ impl Table {
         if file.schema != "effects/1" {
             return Err(format!("schema is {:?}, not effects/1", file.schema));
         }
-        let mut table =
-            Self { rows: Vec::new(), by_name: FxHashMap::default(), prefixes: FxHashMap::default() };
+        let mut table = Self {
+            rows: Vec::new(),
+            by_name: FxHashMap::default(),
+            sorted: Vec::new(),
+            prefixes: FxHashMap::default(),
+        };
         for (at, mut row) in file.row.into_iter().enumerate() {
             row.check()?;
             for operation in std::mem::take(&mut row.operations) {
@@ -158,6 +164,8 @@ impl Table {
             }
             table.rows.push(row);
         }
+        table.sorted = table.by_name.iter().map(|(name, at)| (name.clone(), *at)).collect();
+        table.sorted.sort();
         for row in &table.rows {
             if let Some(class) = &row.returns
                 && !table.prefixes.contains_key(class)
@@ -181,7 +189,7 @@ impl Table {
     /// (else in what a case expects), sorted.
     pub(super) fn operations(&self) -> Vec<(String, bool)> {
         let mut all: Vec<(String, bool)> = self
-            .by_name
+            .sorted
             .iter()
             .map(|(name, at)| {
                 let row = &self.rows[*at];
@@ -273,7 +281,8 @@ impl Table {
         };
         let mut reasons = Vec::new();
         let mut pins = Vec::new();
-        for (name, at) in &self.by_name {
+        let first = self.sorted.partition_point(|(name, _)| name.as_str() < holder);
+        for (name, at) in self.sorted[first..].iter().take_while(|(name, _)| name.starts_with(holder)) {
             if !is_own(name) {
                 continue;
             }
@@ -324,10 +333,7 @@ fn letter(name: &str) -> u32 {
 
 static METHODS: LazyLock<Methods> = LazyLock::new(|| {
     let mut methods = Methods { shapes: [0; 16], full: FxHashMap::default() };
-    let rows = TABLE.by_name.iter().filter(|(_, at)| TABLE.rows[**at].receiver);
-    let mut names: Vec<&String> = rows.map(|(name, _)| name).collect();
-    names.sort();
-    for full in names {
+    for (full, _) in TABLE.sorted.iter().filter(|(_, at)| TABLE.rows[*at].receiver) {
         if let Some(name) = full.strip_prefix("pathlib.Path.")
             && let Some(shape) = methods.shapes.get_mut(name.len())
         {
@@ -424,7 +430,7 @@ mod tests {
         let missing: Vec<&str> = include_str!("../../../../queries/python/stdlib.txt")
             .lines()
             .filter(|m| !m.is_empty() && !m.starts_with(['_', '#']) && !skipped.contains(m))
-            .filter(|m| !TABLE.knows(super::super::names::module_of(m)))
+            .filter(|m| !TABLE.knows(super::super::modules::module_of(m)))
             .collect();
         assert!(missing.is_empty(), "{missing:?}");
     }

@@ -178,6 +178,8 @@ impl<'a> Scopes<'a> {
             Bound::Parameter(Some(_)) => flag::ALIAS,
             _ => 0,
         };
+        // Values are looked up where they are written.
+        let written = scope;
         if scope != MODULE
             && let Some(&first) = self.latest.get(&(scope, symbol))
         {
@@ -190,7 +192,7 @@ impl<'a> Scopes<'a> {
         self.flags[symbol.index()] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
-        self.bindings.push(Binding { bound, scope, older });
+        self.bindings.push(Binding { bound, scope: written, older });
     }
 
     /// Records `self.name = value` in the class with the scope `class`.

@@ -29,6 +29,7 @@ impl<'a> Judge<'_, 'a> {
             }
             self.sql(attribute, call, site);
         }
+        self.type_checking(call, site);
         let relevant = match site.root {
             Some(symbol) => self.walk.may_matter(symbol) || self.walk.names.flags(symbol) & flag::LOCAL != 0,
             None => matches!(&*call.func, Expr::Attribute(_) | Expr::Call(_) | Expr::Named(_)),
@@ -96,7 +97,7 @@ impl<'a> Judge<'_, 'a> {
                     || matches!(&*attribute.value, Expr::Name(_) | Expr::Call(_) | Expr::Attribute(_))
                         && self.names.any(&call.func, site.scope, |n| n.starts_with("pathlib."));
                 let elsewhere = self.names.any(&call.func, site.scope, |n| !n.starts_with("pathlib."));
-                if !typed && (!row.distinct || elsewhere) {
+                if !typed && (!row.distinct || elsewhere || self.is_own_object(&attribute.value, site)) {
                     return false;
                 }
                 Value::Unknown
@@ -257,6 +258,10 @@ impl<'a> Judge<'_, 'a> {
                     self.opaque(name, Opaque::Eval, range, site);
                 }
             }
+            "fileinput.input" | "fileinput.FileInput" if call.arguments.args.is_empty() => {
+                self.named(name, "argv", range, site);
+                self.opaque(name, Opaque::Stdin, range, site);
+            }
             "logging.Formatter" | "logging.basicConfig" => self.log_format(name, call, site),
             "hypothesis.given" => self.given(name, call, site),
             _ if self.time(name, call, site) => {}
@@ -333,6 +338,10 @@ impl<'a> Judge<'_, 'a> {
         site: &Site<'a>,
     ) {
         self.consumed.insert(path.range());
+        if matches!(path, Expr::NumberLiteral(n) if matches!(&n.value, ast::Number::Int(i) if i.as_u8() == Some(0)))
+        {
+            return self.opaque(name, Opaque::Stdin, call.range(), site);
+        }
         let value = self.eval.value(path, site.scope);
         if row.class == Class::Writes || self.is_write(row, call, site) {
             self.write(name, &value, call.range(), site);

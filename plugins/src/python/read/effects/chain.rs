@@ -6,7 +6,7 @@ use ruff_python_ast::{self as ast, Expr, ExprContext};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::loads;
-use super::super::names::is_unlisted;
+use super::super::modules::is_unlisted;
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
 use super::super::scope::flag;
@@ -19,8 +19,8 @@ impl<'a> Judge<'_, 'a> {
         if let Expr::Attribute(attribute) = expr {
             self.attribute_of_result(attribute, site);
         }
-        if let Some(symbol) = site.root
-            && self.walk.may_matter(symbol)
+        // The root may be a call: `__import__("time").time`.
+        if site.root.is_none_or(|symbol| self.walk.may_matter(symbol))
             && !self.consumed.contains(&expr.range())
         {
             self.member_chain(expr, site);
@@ -312,6 +312,11 @@ impl<'a> Judge<'_, 'a> {
             && attribute.attr.as_str() == "__code__"
         {
             self.opaque("types.CodeType", Opaque::Eval, target.range(), site);
+        }
+        if let Expr::Attribute(attribute) = target
+            && attribute.attr.as_str() == "TYPE_CHECKING"
+        {
+            return self.opaque("typing.TYPE_CHECKING", Opaque::Loader, target.range(), site);
         }
         if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;

@@ -99,7 +99,7 @@ impl<'a> Judge<'_, 'a> {
         for name in self.eval.value(name, site.scope).each() {
             if let Value::Text { text, exact: true, package: false } = name {
                 for holder in &holders {
-                    let full = format!("{holder}.{text}");
+                    let full = if holder == "builtins" { text.clone() } else { format!("{holder}.{text}") };
                     if !matches!(TABLE.entry(&full), Entry::Unlisted) || call.arguments.args.len() < 3 {
                         self.reference(&full, range, site);
                     }
@@ -185,6 +185,57 @@ impl<'a> Judge<'_, 'a> {
             Expr::Attribute(_) => true,
             Expr::Call(call) => {
                 matches!(&*call.func, Expr::Name(n) if n.id.as_str() == "type") && call.arguments.len() == 1
+            }
+            _ => false,
+        }
+    }
+
+    /// A call that names the flag of type checkers, other than to read it, may set it.
+    pub(super) fn type_checking(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
+        const FLAG: &str = "TYPE_CHECKING";
+        let sets = call.arguments.keywords.iter().any(|k| k.arg.as_ref().is_some_and(|k| k.as_str() == FLAG))
+            || call.arguments.args.iter().any(|argument| match argument {
+                Expr::StringLiteral(text) => text.value.to_str() == FLAG,
+                _ => false,
+            }) && match &*call.func {
+                Expr::Name(name) => name.id.as_str() == "setattr",
+                Expr::Attribute(attribute) => {
+                    matches!(attribute.attr.as_str(), "setattr" | "object" | "setitem")
+                }
+                _ => false,
+            };
+        if sets {
+            self.opaque("typing.TYPE_CHECKING", Opaque::Loader, call.range(), site);
+        }
+    }
+
+    /// Whether a value is an instance of a class of this file: `self`, `Own()`, or a name
+    /// bound to such a call only.
+    pub(super) fn is_own_object(&self, value: &'a Expr, site: &Site<'a>) -> bool {
+        let names = &self.walk.names;
+        let is_class = |callee: &Expr, scope| {
+            let Expr::Name(name) = callee else { return false };
+            let Some(symbol) = names.find(&name.id) else { return false };
+            let Some(at) = names.resolve(scope, symbol) else { return false };
+            let mut bindings = names.bindings(at, symbol).peekable();
+            bindings.peek().is_some() && bindings.all(|b| matches!(b.bound, Bound::Class(..)))
+        };
+        match value {
+            Expr::Call(call) => is_class(&call.func, site.scope),
+            Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls") => true,
+            Expr::Name(name) => {
+                let Some(symbol) = names.find(&name.id) else { return false };
+                let Some(at) = names.resolve(site.scope, symbol) else { return false };
+                let mut bindings = names.bindings(at, symbol).peekable();
+                bindings.peek().is_some()
+                    && bindings.all(|b| match b.bound {
+                        Bound::Value(Expr::Call(call)) | Bound::Entered(Expr::Call(call)) => {
+                            is_class(&call.func, b.scope)
+                        }
+                        Bound::Class(..) => true,
+                        Bound::Parameter(Some(annotation)) => is_class(annotation, b.scope),
+                        _ => false,
+                    })
             }
             _ => false,
         }

@@ -8,6 +8,7 @@ mod call;
 mod chain;
 mod clock;
 mod code;
+mod hidden;
 mod host;
 mod order;
 mod paths;

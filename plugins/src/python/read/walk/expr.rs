@@ -1,7 +1,6 @@
 //! Expressions: uses of names, and the places that may matter.
 
 use ruff_python_ast::{self as ast, Expr, ExprContext};
-use ruff_text_size::TextRange;
 
 use super::super::scope::{Bound, ScopeKind, Symbol, flag};
 use super::{Walk, What, root_of};
@@ -206,6 +205,7 @@ impl<'a> Walk<'a> {
             }
             Expr::YieldFrom(e) => {
                 self.generators.insert(self.scope);
+                self.in_order(&e.value);
                 self.expr(&e.value, false);
             }
             Expr::Starred(e) => {
@@ -221,96 +221,13 @@ impl<'a> Walk<'a> {
         self.depth -= 1;
     }
 
-    /// A value that a name becomes an alias of: it is followed, not handed on.
-    pub(super) fn aliased(&mut self, value: &'a Expr) {
-        match value {
-            Expr::Name(name) => {
-                let symbol = self.names.intern(&name.id);
-                self.use_symbol(symbol, None, name.range);
-                self.site(What::Alias(value), false);
-                if let Some(site) = self.sites.last_mut() {
-                    site.root = Some(symbol);
-                }
-            }
-            Expr::Attribute(attribute)
-                if root_of(value).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
-                    && attribute.attr.as_str() != "__doc__" =>
-            {
-                self.rooted(What::Alias(value), false, &attribute.value, Some(attribute.attr.as_str()));
-            }
-            other => self.expr(other, false),
-        }
-    }
-
-    /// An operand of `is` or `==`.
-    fn compared(&mut self, operand: &'a Expr) {
-        match operand {
-            Expr::Name(name) if !self.annotation => {
-                let symbol = self.names.intern(&name.id);
-                self.use_symbol(symbol, None, name.range);
-                self.site(What::Compared(operand), true);
-                if let Some(site) = self.sites.last_mut() {
-                    site.root = Some(symbol);
-                }
-            }
-            Expr::Attribute(attribute)
-                if !self.annotation
-                    && root_of(operand).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
-                    && attribute.attr.as_str() != "__doc__" =>
-            {
-                self.rooted(What::Compared(operand), true, &attribute.value, Some(attribute.attr.as_str()));
-            }
-            other => self.expr(other, false),
-        }
-    }
-
-    /// Notes something whose elements are taken one after the other.
-    pub(super) fn in_order(&mut self, expr: &'a Expr) {
-        if matches!(
-            expr,
-            Expr::Name(_)
-                | Expr::Set(_)
-                | Expr::SetComp(_)
-                | Expr::BinOp(_)
-                | Expr::Call(_)
-                | Expr::If(_)
-                | Expr::Named(_)
-        ) {
-            self.site(What::Ordered(expr), false);
-        }
-    }
-
-    /// Notes something that becomes text.
-    fn shown(&mut self, expr: &'a Expr) {
-        if matches!(
-            expr,
-            Expr::Name(_)
-                | Expr::Set(_)
-                | Expr::SetComp(_)
-                | Expr::BinOp(_)
-                | Expr::Call(_)
-                | Expr::Lambda(_)
-                | Expr::List(_)
-                | Expr::Tuple(_)
-        ) {
-            self.site(What::Shown(expr), false);
-        }
-    }
-
-    /// A subscript or a key: classes in it are looked up by, not handed on.
-    fn slice(&mut self, slice: &'a Expr) {
-        match slice {
-            Expr::Name(_) | Expr::Attribute(_) => self.compared(slice),
-            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|element| self.slice(element)),
-            other => self.expr(other, false),
-        }
-    }
-
     pub(super) fn call(&mut self, call: &'a ast::ExprCall, expr: &'a Expr, orderless: bool) {
         let at = self.sites.len();
         self.site(What::Call(expr), orderless);
         let (mut hides_order, mut tests_class) = (false, false);
         let outer = self.modules;
+        // What a call in an annotation is given is code.
+        let annotation = std::mem::replace(&mut self.annotation, false);
         match &*call.func {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
@@ -322,7 +239,9 @@ impl<'a> Walk<'a> {
                         hides_order = true;
                     }
                     "isinstance" | "issubclass" => tests_class = true,
-                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" => {
+                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" | "deque"
+                    | "chain" | "islice" | "accumulate" | "permutations" | "combinations" | "product"
+                    | "cycle" => {
                         call.arguments.args.iter().for_each(|a| self.in_order(a));
                     }
                     "map" | "filter" => call.arguments.args.iter().skip(1).for_each(|a| self.in_order(a)),
@@ -336,7 +255,10 @@ impl<'a> Walk<'a> {
             Expr::Attribute(attribute) => {
                 match attribute.attr.as_str() {
                     "autodiscover_tasks" => self.modules = true,
-                    "join" | "extend" => call.arguments.args.iter().for_each(|a| self.in_order(a)),
+                    "join" | "extend" | "fromkeys" | "from_iterable" | "deque" | "chain" | "islice"
+                    | "accumulate" | "permutations" | "combinations" | "product" | "cycle" => {
+                        call.arguments.args.iter().for_each(|a| self.in_order(a))
+                    }
                     "format" => call.arguments.args.iter().for_each(|a| self.shown(a)),
                     "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
                     _ => {}
@@ -355,6 +277,7 @@ impl<'a> Walk<'a> {
         for keyword in &call.arguments.keywords {
             self.expr(&keyword.value, false);
         }
+        self.annotation = annotation;
         self.modules = outer;
     }
 
@@ -437,79 +360,4 @@ impl<'a> Walk<'a> {
         }
         self.depth -= 1;
     }
-
-    pub(super) fn string(&mut self, string: &'a ast::ExprStringLiteral) {
-        let [literal] = string.value.as_slice() else { return };
-        let text: &'a str = &literal.value;
-        if self.annotation {
-            self.forward_reference(text);
-        }
-        let named = is_dotted(text) || is_file(text) || (self.modules && is_identifier(text));
-        if named && self.seen_strings.insert(text) {
-            self.strings.push((text, string.range));
-        }
-    }
-
-    /// A quoted annotation uses the names in it.
-    pub(super) fn forward_reference(&mut self, text: &'a str) {
-        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
-            let mut parts = word.split('.');
-            let root = parts.next().unwrap_or("");
-            if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
-                let symbol = self.names.intern(root);
-                self.use_members(
-                    symbol,
-                    parts.filter(|part| !part.is_empty()).collect(),
-                    TextRange::default(),
-                );
-            }
-        }
-    }
-}
-
-/// `a.b`, `a.b:c`: at least two identifiers, at most one colon.
-fn is_dotted(text: &str) -> bool {
-    if text.len() > 256 {
-        return false;
-    }
-    let (mut dots, mut colons, mut fresh) = (0, 0, true);
-    for byte in text.bytes() {
-        match byte {
-            b'.' | b':' if fresh => return false,
-            b'.' => {
-                dots += 1;
-                fresh = true;
-            }
-            b':' => {
-                colons += 1;
-                fresh = true;
-            }
-            b'0'..=b'9' if fresh => return false,
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80.. => fresh = false,
-            _ => return false,
-        }
-    }
-    !fresh && colons <= 1 && dots + colons > 0
-}
-
-/// `dir/name.ext`: a relative path with a directory and an extension.
-fn is_file(text: &str) -> bool {
-    if text.len() > 256 {
-        return false;
-    }
-    let Some((dir, name)) = text.rsplit_once('/') else { return false };
-    !dir.is_empty()
-        && !text.starts_with('/')
-        && !text.contains("//")
-        && name.find('.').is_some_and(|at| at > 0 && at + 1 < name.len())
-        && text.bytes().all(|b| {
-            b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'@') || b >= 0x80
-        })
-}
-
-fn is_identifier(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= 128
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

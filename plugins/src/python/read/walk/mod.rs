@@ -6,6 +6,7 @@
 
 mod expr;
 mod import;
+mod mark;
 mod stmt;
 
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
