@@ -123,9 +123,16 @@ pub struct OpacityOptions {
     pub packages: Option<Budget>,
 }
 
+/// Classes and reasons of the tests and files at or below `paths` (project-relative; all
+/// when empty), installed packages included.
+pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
+    let packages = Some(Budget::default());
+    opacity_with(project, &OpacityOptions { paths: paths.to_vec(), packages })
+}
+
 /// Classes and reasons of tests and files. The project is to be read with declarations: without them
 /// classes are coarser, never better.
-pub fn opacity(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
+pub fn opacity_with(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
     let paths = &options.paths;
     let packages = options.packages.map_or_else(Packages::default, |budget| Packages::walk(project, budget));
     let live = Liveness::new(project, &packages);
