@@ -12,6 +12,7 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod opacity;
 mod plan;
 mod reports;
 mod reuse;
