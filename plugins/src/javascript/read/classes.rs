@@ -47,9 +47,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether a class has a name that is not bound yet.
     fn known_class(&self, it: &'a Class<'a>) -> bool {
-        it.id.as_ref().and_then(|id| id.symbol_id.get()).is_some_and(|symbol| {
-            matches!(self.known[symbol.index()].binding, super::walk::Binding::None)
-        })
+        it.id
+            .as_ref()
+            .and_then(|id| id.symbol_id.get())
+            .is_some_and(|symbol| matches!(self.known[symbol.index()].binding, super::walk::Binding::None))
     }
 
     /// Called for every class, after its parts.

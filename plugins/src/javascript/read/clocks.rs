@@ -182,7 +182,10 @@ impl<'a> Walk<'_, 'a> {
         };
         if unsettled {
             let hook = self.bodies.iter().rev().map(|body| body.role).find(|role| {
-                matches!(role, Role::AfterEach | Role::AfterAll | Role::BeforeEach | Role::BeforeAll | Role::Case)
+                matches!(
+                    role,
+                    Role::AfterEach | Role::AfterAll | Role::BeforeEach | Role::BeforeAll | Role::Case
+                )
             });
             self.timers.reals.push((call.span.start, hook));
         }
@@ -297,8 +300,7 @@ impl Timers {
         match fake.by {
             By::Order => !self.reals.iter().any(|(real, _)| (fake.from..fake.to).contains(real)),
             By::Each => {
-                let restored =
-                    |hook: &Option<Role>| matches!(hook, Some(Role::AfterEach | Role::AfterAll));
+                let restored = |hook: &Option<Role>| matches!(hook, Some(Role::AfterEach | Role::AfterAll));
                 in_case && self.reals.iter().all(|(_, hook)| restored(hook))
             }
             By::Once => self.reals.iter().all(|(_, hook)| matches!(hook, Some(Role::AfterAll))),

@@ -65,13 +65,17 @@ impl<'a> Walk<'_, 'a> {
                     ("get" | "getOwnPropertyDescriptor", Expression::Identifier(object))
                         if self.is_global(object, "Reflect") || self.is_global(object, "Object") =>
                     {
-                        if let Some(name) = it.arguments.get(1).and_then(Argument::as_expression).and_then(key) {
+                        if let Some(name) =
+                            it.arguments.get(1).and_then(Argument::as_expression).and_then(key)
+                        {
                             self.on_assigned_property(name, it.span);
                         }
                     }
                     ("useRealTimers" | "useFakeTimers" | "setSystemTime", _) => self.on_timer_call(name, it),
                     ("stubGlobal", object) if self.is_mocker(object, name, 32) => {
-                        if let Some(name) = it.arguments.first().and_then(Argument::as_expression).and_then(key) {
+                        if let Some(name) =
+                            it.arguments.first().and_then(Argument::as_expression).and_then(key)
+                        {
                             self.held.assigned.insert(name);
                         }
                     }

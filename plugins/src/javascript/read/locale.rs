@@ -37,15 +37,11 @@ impl<'a> Walk<'_, 'a> {
         match it.get_inner_expression() {
             Expression::NumericLiteral(_) => true,
             Expression::StringLiteral(text) => has_zone(&text.value),
-            Expression::TemplateLiteral(_) => {
-                super::walk::key(it).is_some_and(has_zone)
-            }
+            Expression::TemplateLiteral(_) => super::walk::key(it).is_some_and(has_zone),
             Expression::UnaryExpression(it) => {
                 it.operator == UnaryOperator::UnaryNegation && self.is_fixed_time(&it.argument, steps)
             }
-            Expression::BinaryExpression(it) => {
-                is_number(&it.left, steps) && is_number(&it.right, steps)
-            }
+            Expression::BinaryExpression(it) => is_number(&it.left, steps) && is_number(&it.right, steps),
             Expression::Identifier(it) => match self.binding(it) {
                 Binding::Init { init, keys } => keys.is_empty() && self.is_fixed_time(init, steps),
                 _ => false,

@@ -117,7 +117,10 @@ impl<'a> Walk<'_, 'a> {
         match object {
             _ if steps == 0 => false,
             Expression::Identifier(it) => match self.symbol(it) {
-                None => matches!(it.name.as_str(), "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire" | "sinon" | "sandbox"),
+                None => matches!(
+                    it.name.as_str(),
+                    "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire" | "sinon" | "sandbox"
+                ),
                 Some(symbol) => match (self.origin(symbol), it.name.as_str()) {
                     (Some((module, _)), _) => matches!(
                         module.as_str(),

@@ -297,7 +297,8 @@ impl<'a> Walk<'_, 'a> {
 fn is_own_static(class: &Class<'_>, name: &str) -> bool {
     matches!(name, "prototype" | "name" | "length")
         || class.body.body.iter().any(|element| {
-            element.r#static() && element.property_key().is_some_and(|k| k.static_name().is_some_and(|n| n == name))
+            element.r#static()
+                && element.property_key().is_some_and(|k| k.static_name().is_some_and(|n| n == name))
         })
 }
 

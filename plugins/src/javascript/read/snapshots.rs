@@ -11,10 +11,7 @@ impl Walk<'_, '_> {
     /// Where a project keeps its snapshots elsewhere, its runner says so.
     pub(super) fn snapshot(&mut self, name: &str, file: bool, span: Span) {
         if file {
-            let path = PathExpr {
-                base: PathBase::Module,
-                path: format!("__snapshots__/{}.snap", self.file),
-            };
+            let path = PathExpr { base: PathBase::Module, path: format!("__snapshots__/{}.snap", self.file) };
             self.pinned(name, Pin::File(path), span);
             self.snapshot_flags(name, span);
         } else {

@@ -63,18 +63,16 @@ impl<'a> Walk<'_, 'a> {
                         self.note_exported_name(it.name.as_str());
                     }
                 }
-                Statement::ExportDefaultDeclaration(it) => {
-                    match &it.declaration {
-                        ExportDefaultDeclarationKind::Identifier(it) => {
-                            self.note_exported_name(it.name.as_str());
-                        }
-                        ExportDefaultDeclarationKind::ClassDeclaration(it) => {
-                            self.bind_class(it);
-                            self.exported.extend(it.id.as_ref().and_then(|id| id.symbol_id.get()));
-                        }
-                        _ => {}
+                Statement::ExportDefaultDeclaration(it) => match &it.declaration {
+                    ExportDefaultDeclarationKind::Identifier(it) => {
+                        self.note_exported_name(it.name.as_str());
                     }
-                }
+                    ExportDefaultDeclarationKind::ClassDeclaration(it) => {
+                        self.bind_class(it);
+                        self.exported.extend(it.id.as_ref().and_then(|id| id.symbol_id.get()));
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }

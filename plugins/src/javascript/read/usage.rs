@@ -7,8 +7,8 @@ use oxc_semantic::SymbolId;
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::{AssignmentOperator, BinaryOperator, UnaryOperator};
 
+use super::class::{Class, Use};
 use super::operations::Op;
-use super::table::{Class, Use};
 use super::walk::{Binding, Walk, key, static_key};
 
 /// What the program does with an operation.
@@ -304,7 +304,8 @@ impl<'a> Walk<'_, 'a> {
             Expression::StaticMemberExpression(it) => (Some(&it.object), it.property.name.as_str()),
             _ => return Usage::Escape,
         };
-        let literal = call.arguments.get(1).and_then(Argument::as_expression).is_some_and(|e| key(e).is_some());
+        let literal =
+            call.arguments.get(1).and_then(Argument::as_expression).is_some_and(|e| key(e).is_some());
         match (name, object) {
             (
                 "spyOn" | "stub" | "spy" | "replace" | "replaceProperty" | "method" | "getter" | "setter",
@@ -323,7 +324,8 @@ impl<'a> Walk<'_, 'a> {
                 Usage::Typeof
             }
             (
-                "defineProperty" | "defineProperties" | "assign" | "setPrototypeOf" | "set" | "deleteProperty",
+                "defineProperty" | "defineProperties" | "assign" | "setPrototypeOf" | "set"
+                | "deleteProperty",
                 Some(Expression::Identifier(it)),
             ) if first && (self.is_global(it, "Object") || self.is_global(it, "Reflect")) => Usage::Write,
             _ => Usage::Escape,

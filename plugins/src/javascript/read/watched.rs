@@ -96,8 +96,7 @@ impl<'a> Walk<'_, 'a> {
     /// Judges the variables once all their uses were seen.
     pub(super) fn settle_watched(&mut self) {
         for watched in std::mem::take(&mut self.watched) {
-            let uses =
-                self.scoping.get_resolved_references(watched.symbol).filter(|r| r.is_value()).count();
+            let uses = self.scoping.get_resolved_references(watched.symbol).filter(|r| r.is_value()).count();
             if uses != watched.harmless {
                 self.effects.extend(watched.otherwise);
             }
@@ -136,7 +135,9 @@ impl<'a> Walk<'_, 'a> {
                 _ => kind == Kind::Date,
             },
             // What it is when it is false tells nothing.
-            Some(AstKind::LogicalExpression(it)) if it.left.span() == node && !super::usage::is_used(it) => true,
+            Some(AstKind::LogicalExpression(it)) if it.left.span() == node && !super::usage::is_used(it) => {
+                true
+            }
             Some(AstKind::ConditionalExpression(it)) if it.test.span() == node => true,
             // The value is what the whole expression is.
             Some(AstKind::LogicalExpression(_) | AstKind::ConditionalExpression(_)) => {
@@ -189,10 +190,12 @@ impl<'a> Walk<'_, 'a> {
             Kind::Format => match name {
                 "resolvedOptions" | "formatRange" | "formatRangeToParts" => true,
                 "format" | "formatToParts" => match self.ancestor(member + 1) {
-                    Some(AstKind::CallExpression(call)) if self.is_callee(member) => match call.arguments.first() {
-                        Some(Argument::SpreadElement(_)) | None => false,
-                        Some(argument) => argument.as_expression().is_some_and(|e| !self.may_lack(e, 4)),
-                    },
+                    Some(AstKind::CallExpression(call)) if self.is_callee(member) => {
+                        match call.arguments.first() {
+                            Some(Argument::SpreadElement(_)) | None => false,
+                            Some(argument) => argument.as_expression().is_some_and(|e| !self.may_lack(e, 4)),
+                        }
+                    }
                     _ => false,
                 },
                 _ => false,

@@ -276,12 +276,37 @@ fn counter_examples_are_opaque() {
 fn pinned_by_name() {
     let cases: &[(&str, &[&str])] = &[
         ("new Date(x)", &["pin TZ"]),
-        ("a.localeCompare(b)", &["env LANG", "env LANGUAGE", "env LC_ALL", "env LC_MESSAGES", "env NODE_ICU_DATA", "pin icu"]),
+        (
+            "a.localeCompare(b)",
+            &["env LANG", "env LANGUAGE", "env LC_ALL", "env LC_MESSAGES", "env NODE_ICU_DATA", "pin icu"],
+        ),
         ("a.localeCompare(b, 'en')", &["pin icu"]),
-        ("n.toLocaleString()", &["env LANG", "env LANGUAGE", "env LC_ALL", "env LC_MESSAGES", "env NODE_ICU_DATA", "pin TZ", "pin icu"]),
+        (
+            "n.toLocaleString()",
+            &[
+                "env LANG",
+                "env LANGUAGE",
+                "env LC_ALL",
+                "env LC_MESSAGES",
+                "env NODE_ICU_DATA",
+                "pin TZ",
+                "pin icu",
+            ],
+        ),
         ("new Intl.NumberFormat('en').format(1)", &["pin icu"]),
         ("new Intl.DateTimeFormat('en', { timeZone: 'UTC' }).format(d)", &["pin icu"]),
-        ("new Intl.DateTimeFormat().resolvedOptions().timeZone", &["env LANG", "env LANGUAGE", "env LC_ALL", "env LC_MESSAGES", "env NODE_ICU_DATA", "pin TZ", "pin icu"]),
+        (
+            "new Intl.DateTimeFormat().resolvedOptions().timeZone",
+            &[
+                "env LANG",
+                "env LANGUAGE",
+                "env LC_ALL",
+                "env LC_MESSAGES",
+                "env NODE_ICU_DATA",
+                "pin TZ",
+                "pin icu",
+            ],
+        ),
         ("new Error().stack", &["pin project-root"]),
         ("process.argv[2]", &["pin argv"]),
         ("if (__DEV__) f()", &["opaque unlisted"]),
