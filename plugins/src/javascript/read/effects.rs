@@ -6,9 +6,9 @@ use oxc_ast::ast::{Argument, Expression};
 use oxc_semantic::SymbolId;
 use oxc_span::Span;
 
+use super::class::{Act, Class, Use};
 use super::clocks::Body;
 use super::operations::Op;
-use super::table::{Act, Class, Use};
 use super::usage::{Site, Usage};
 use super::value::{Piece, Value};
 use super::walk::{Binding, Walk, static_key};
@@ -224,7 +224,12 @@ impl<'a> Walk<'_, 'a> {
             Class::Env => match op.path.get(covered) {
                 Some(&"hasOwnProperty") if matches!(usage, Usage::Call(_)) => {
                     let Usage::Call(call) = usage else { return };
-                    match call.arguments.first().and_then(Argument::as_expression).and_then(|e| self.literal(e)) {
+                    match call
+                        .arguments
+                        .first()
+                        .and_then(Argument::as_expression)
+                        .and_then(|e| self.literal(e))
+                    {
                         Some(name) => self.environment(&name, span),
                         None => self.named(shown, "whole-env", span),
                     }

@@ -24,8 +24,10 @@
 //! scan that errs towards more.
 
 mod acts;
+mod bindings;
 mod blocks;
 mod cases;
+mod class;
 mod classes;
 mod clocks;
 mod common;
@@ -41,6 +43,7 @@ mod lexical;
 mod lines;
 mod loads;
 mod locale;
+mod made;
 mod members;
 mod mocks;
 mod operations;
