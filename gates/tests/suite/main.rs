@@ -2,5 +2,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the places they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod check;
 mod observe;
 mod supervise;

@@ -175,7 +175,7 @@ fn what_cannot_be_started_is_told_apart() {
     assert_eq!(mute.prepare(&place.sh("true")).unwrap_err(), NotRun::NoSupervisor);
 }
 
-fn executable(file: &Path) {
+pub(crate) fn executable(file: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
