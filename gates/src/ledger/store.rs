@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::names::RunId;
+use super::names::{CallId, Digest, RunId};
 use super::records::Claim;
 use super::refusal::{Failure, Hold, Refusal};
 use super::run::Run;
 use crate::disk::{Disk, Mode, RealDisk};
-use crate::lease::{Host, System};
+use crate::lease::{Host, Lease, LeaseFailure, Leases, System};
 
 /// How a run is opened.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +79,24 @@ impl Store {
     /// As [`Store::open`].
     pub fn reopen(&self, run: &RunId, options: Options) -> Result<Run, Failure> {
         Run::open(self.clone(), run, None, Options { must_exist: true, ..options })
+    }
+
+    /// Takes the lease of one call: simultaneous duplicates wait here, and the second is then
+    /// answered from the ledger. The run has been opened, so its directories exist.
+    ///
+    /// # Errors
+    /// [`LeaseFailure`].
+    pub fn call_lease(&self, run: &RunId, call: &CallId, wait: Duration) -> Result<Lease, LeaseFailure> {
+        let parts = [run.as_str().as_bytes(), call.as_str().as_bytes()];
+        let name = Digest::of("owed ledger 1: call lease", &parts).hex();
+        self.leases().acquire(&format!("call-{}", &name[..32]), wait)
+    }
+
+    /// The leases of the project.
+    #[must_use]
+    pub fn leases(&self) -> Leases {
+        let (disk, host) = (Arc::clone(&self.disk), Arc::clone(&self.host));
+        Leases::on(self.state.join("leases"), disk, host)
     }
 
     /// All runs that either place knows, sorted. A run that only the second place knows is
