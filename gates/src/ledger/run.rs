@@ -100,6 +100,13 @@ impl Run {
         &self.history
     }
 
+    /// Whether an earlier failure left it uncertain what is durable: then every step is
+    /// refused, and the run has to be opened again.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     /// Reads what other processes have written since, and gives what the records say now.
     ///
     /// # Errors
