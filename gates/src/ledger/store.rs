@@ -183,20 +183,25 @@ impl Store {
         written.map_err(|error| unavailable("write", &ignore, &error))
     }
 
-    /// Makes the entries of a run's directories durable, from the project's root down.
-    pub(super) fn sync_directories(&self, run: &RunId) -> Result<(), (PathBuf, io::Error)> {
+    /// Makes the entries of a run's directories durable, from the project's root down. The
+    /// directory of the second place is made when a power failure has taken it alone.
+    pub(super) fn sync_directories(&self, run: &RunId) -> io::Result<()> {
+        match self.disk.create_dir(&self.acks()) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         let root = self.state.parent().filter(|root| !root.as_os_str().is_empty());
         let directory = self.ledger().join(run.as_str());
-        let paths =
-            [root.map(Path::to_path_buf), Some(self.state.clone()), Some(self.ledger()), Some(directory)];
-        for path in paths.into_iter().flatten() {
-            self.disk.sync_dir(&path).map_err(|error| (path, error))?;
-        }
-        Ok(())
+        let below = [self.state.clone(), self.ledger(), directory];
+        root.map(Path::to_path_buf)
+            .into_iter()
+            .chain(below)
+            .try_for_each(|path| self.disk.sync_dir(&path))
     }
 
-    pub(super) fn sync_acks(&self) -> Result<(), (PathBuf, io::Error)> {
-        self.disk.sync_dir(&self.acks()).map_err(|error| (self.acks(), error))
+    /// Makes the entries of the second place durable.
+    pub(super) fn sync_acks(&self) -> io::Result<()> {
+        self.disk.sync_dir(&self.acks())
     }
 }
 
