@@ -3,5 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod check;
+mod lease;
+mod ledger;
 mod observe;
 mod supervise;
+
+#[path = "../simulation/mod.rs"]
+mod simulation;

@@ -86,6 +86,14 @@ impl World {
         self.with(|checks| checks.run(&self.who, &call(id), submission, session))
     }
 
+    /// A verification of the shell's that completes with exit code 0.
+    #[track_caller]
+    pub(super) fn passes(&self, id: &str, command: &str) -> Answer {
+        let answer = self.run(id, command);
+        assert_eq!(answer.exit_code(), 0, "{answer:#?}");
+        answer
+    }
+
     /// A verification of the shell's.
     pub(super) fn run(&self, id: &str, command: &str) -> Answer {
         self.submit(id, &sh(command), &Session::default())
