@@ -13,5 +13,6 @@ pub mod ledger;
 pub mod observe;
 pub mod policy;
 pub mod redact;
+pub mod runs;
 pub mod state;
 pub mod supervise;

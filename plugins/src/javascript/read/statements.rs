@@ -40,11 +40,14 @@ impl<'a> Walk<'_, 'a> {
             match statement {
                 Statement::ExportDeclaration(it) => {
                     self.note_exported(&it.declaration);
-                    if let Declaration::VariableDeclaration(it) = &it.declaration {
-                        self.bind_all(it);
+                    match &it.declaration {
+                        Declaration::VariableDeclaration(it) => self.bind_all(it),
+                        Declaration::ClassDeclaration(it) => self.bind_class(it),
+                        _ => {}
                     }
                 }
                 Statement::VariableDeclaration(it) => self.bind_all(it),
+                Statement::ClassDeclaration(it) => self.bind_class(it),
                 Statement::ExportNamedDeclaration(it) => {
                     for specifier in &it.specifiers {
                         self.note_exported_name(specifier.local.name().as_str());
@@ -55,11 +58,16 @@ impl<'a> Walk<'_, 'a> {
                         self.note_exported_name(it.name.as_str());
                     }
                 }
-                Statement::ExportDefaultDeclaration(it) => {
-                    if let ExportDefaultDeclarationKind::Identifier(it) = &it.declaration {
+                Statement::ExportDefaultDeclaration(it) => match &it.declaration {
+                    ExportDefaultDeclarationKind::Identifier(it) => {
                         self.note_exported_name(it.name.as_str());
                     }
-                }
+                    ExportDefaultDeclarationKind::ClassDeclaration(it) => {
+                        self.bind_class(it);
+                        self.exported.extend(it.id.as_ref().and_then(|id| id.symbol_id.get()));
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }

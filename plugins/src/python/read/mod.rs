@@ -58,6 +58,12 @@ pub fn fix(operation: &str) -> Option<&'static str> {
     rows::TABLE.fix(operation)
 }
 
+/// Whether the effect table has rows for a package outside the standard library, so that
+/// its own code need not be read.
+pub fn models(package: &str) -> bool {
+    rows::TABLE.knows(package)
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
     read_as(file, true)
@@ -125,7 +131,7 @@ fn facts(
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
-    let walk = walk::Walk::new(body, text.len(), stub, limit);
+    let walk = walk::Walk::new(body, text.len(), stub, declarations, limit);
     if walk.too_deep {
         return None;
     }

@@ -58,19 +58,19 @@ impl<'a> Walk<'a> {
                 match root_of(expr) {
                     // Members of the instance are looked up where they are used.
                     Some(root) if matches!(root.as_str(), "self" | "cls") => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
                     // Types have no effects; they may name a submodule.
                     None if self.annotation => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
-                    _ => self.rooted(what, orderless, &attribute.value),
+                    _ => self.rooted(what, orderless, &attribute.value, Some(attribute.attr.as_str())),
                 }
             }
             Expr::Call(call) => self.call(call, expr, orderless),
             Expr::Subscript(subscript) => {
                 if !self.annotation && root_of(&subscript.value).is_some() {
-                    self.rooted(What::Subscript(subscript), orderless, &subscript.value);
+                    self.rooted(What::Subscript(subscript), orderless, &subscript.value, None);
                 } else {
                     self.expr(&subscript.value, orderless);
                 }
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
                         let pair = self.pair(&compare.left, right);
-                        self.rooted(What::Contains(pair), true, right);
+                        self.rooted(What::Contains(pair), true, right, None);
                     } else {
                         self.expr(right, true);
                     }
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
                 if attribute.attr.as_str() == "autodiscover_tasks" {
                     self.modules = true;
                 }
-                self.sites[at].root = self.chain_base(&attribute.value);
+                self.sites[at].root = self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
@@ -228,20 +228,27 @@ impl<'a> Walk<'a> {
     }
 
     /// The part of a chain before its last attribute: its root is used, but not as a
-    /// value of its own.
-    pub(super) fn chain_base(&mut self, value: &'a Expr) -> Option<Symbol> {
+    /// value of its own. `last` is that attribute, when all that is done is to read it.
+    pub(super) fn chain_base(&mut self, value: &'a Expr, last: Option<&'a str>) -> Option<Symbol> {
         let mut at = value;
         let depth = self.depth;
+        let mut chain: Vec<&'a str> = last.into_iter().collect();
         loop {
             match at {
                 Expr::Name(name) => {
                     let symbol = self.names.intern(&name.id);
-                    self.use_symbol(symbol, None);
+                    chain.reverse();
+                    self.use_members(symbol, chain);
                     self.depth = depth;
                     return Some(symbol);
                 }
                 // Counted, because freeing the tree recurses here too.
-                Expr::Attribute(attribute) if self.descend() => at = &attribute.value,
+                Expr::Attribute(attribute) if self.descend() => {
+                    if self.members.is_some() {
+                        chain.push(attribute.attr.as_str());
+                    }
+                    at = &attribute.value;
+                }
                 Expr::Attribute(_) => break,
                 other => {
                     self.expr(other, false);
@@ -310,10 +317,11 @@ impl<'a> Walk<'a> {
     /// A quoted annotation uses the names in it.
     pub(super) fn forward_reference(&mut self, text: &'a str) {
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
-            let root = word.split('.').next().unwrap_or("");
+            let mut parts = word.split('.');
+            let root = parts.next().unwrap_or("");
             if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
                 let symbol = self.names.intern(root);
-                self.use_symbol(symbol, None);
+                self.use_members(symbol, parts.filter(|part| !part.is_empty()).collect());
             }
         }
     }
