@@ -13,6 +13,7 @@ mod harness;
 mod help;
 mod human;
 mod plan;
+mod record;
 mod reports;
 mod reuse;
 mod schema;
