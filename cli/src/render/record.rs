@@ -143,7 +143,7 @@ fn advice(out: &mut String, answer: &RecordAnswer, view: View) {
         _ => return,
     };
     if !view.quiet {
-        let _ = writeln!(out, "{}", style::dim(&style::wrap(sentence, 0, 0, view.width)));
+        let _ = writeln!(out, "{}", style::wrap(sentence, 0, 0, view.width));
     }
     if answer.state == "unknown" && !answer.settled && !view.quiet {
         let _ = writeln!(
@@ -162,7 +162,7 @@ fn open(out: &mut String, answer: &RecordAnswer, view: View) {
             count(ids.len(), "other call"),
             ids.join(", ")
         );
-        let _ = writeln!(out, "{}", style::warn(&style::wrap(&sentence, 0, 2, view.width)));
+        let _ = writeln!(out, "{}", style::wrap(&sentence, 0, 2, view.width));
     }
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn suggest(answer: &SuggestAnswer, view: View) -> String {
             None => drop(writeln!(out, "{package}  {}", style::warn("no useful bounded check"))),
         }
         let reason = format!("{} ({})", one.reason, count(one.paths.len(), "changed file"));
-        let _ = writeln!(out, "  {}", style::dim(&style::wrap(&style::plain(&reason), 2, 2, view.width)));
+        let _ = writeln!(out, "  {}", style::wrap(&style::plain(&reason), 2, 2, view.width));
     }
     out
 }
