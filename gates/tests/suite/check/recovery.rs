@@ -6,25 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use owed_gates::check::{Session, State, Why};
 use owed_gates::disk::{Disk, DiskFile, Lock, Mode, RealDisk};
-use owed_gates::ledger::{
-    Admission, Claim, Exit, Label, Options, Outcome, Output, Refusal, Request, Store, UnknownReason,
-};
-use owed_gates::observe::incarnation;
+use owed_gates::ledger::{Admission, Exit, Options, Outcome, Output, Refusal, Request, Store, UnknownReason};
 use owed_gates::state::{CallState, Phase};
 
-use super::world::{COUNTS, Ended, World, call, ended_store, label, sh};
-
-fn claim(world: &World) -> Claim {
-    let who = world.who.clone();
-    Claim {
-        owner: who.owner,
-        unit: who.unit,
-        thread: who.thread,
-        workspace: Label::new(incarnation(world.dir.path()).unwrap()).unwrap(),
-        resource: who.resource,
-        fence: who.fence,
-    }
-}
+use super::world::{COUNTS, Ended, World, call, claim, ended_store, label, sh};
 
 /// A request as [`World::run`] makes it: taken from one that was made elsewhere.
 fn request(id: &str, command: &str) -> Request {

@@ -8,8 +8,12 @@ use std::time::Duration;
 use owed_gates::check::{Answer, Checks, Command, Executor, Identity, Session, Submission};
 use owed_gates::disk::{Disk, RealDisk};
 use owed_gates::lease::{Host, Liveness, ProcessIdentity, System};
-use owed_gates::ledger::{CallId, Label, Purpose, RunId, Store};
+use owed_gates::ledger::{
+    Admission, CallId, Claim, Exit, Failure, Label, NotStartedReason, Observation, Options, Outcome, Output,
+    Purpose, Request, Run, RunId, Store, Stream, Timeout,
+};
 use owed_gates::policy::{Permissive, PolicySource, Rules};
+use owed_gates::state::FreshPreflight;
 use owed_gates::supervise::Supervisor;
 
 use crate::observe::repository;
@@ -215,4 +219,57 @@ impl Host for Ended {
 pub(super) fn ended_store(state: &Path) -> Store {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     Store::on(state, disk, Arc::new(Ended))
+}
+
+/// The claim under which [`World::run`] writes.
+pub(super) fn claim(world: &World) -> Claim {
+    let who = world.who.clone();
+    Claim {
+        owner: who.owner,
+        unit: who.unit,
+        thread: who.thread,
+        workspace: Label::new(owed_gates::observe::incarnation(world.dir.path()).unwrap()).unwrap(),
+        resource: who.resource,
+        fence: who.fence,
+    }
+}
+
+/// A call as a caller of the ledger makes it, without processes: for tests that need many.
+pub(super) struct Filler {
+    pub(super) run: Run,
+}
+
+impl Filler {
+    pub(super) fn new(world: &World) -> Self {
+        Self { run: world.store.open(&world.who.run, claim(world), Options::default()).unwrap() }
+    }
+
+    fn fresh(&mut self, id: &str, command: &str) -> Result<FreshPreflight, Failure> {
+        let request =
+            Request::new(call(id), Purpose::Baseline, command, Timeout::Omitted, str::to_owned).unwrap();
+        match self.run.begin(&request)? {
+            Admission::New(permit) => self.run.complete_preflight(permit, outcome("")),
+            Admission::Replay(_) => panic!("{id} is new"),
+        }
+    }
+
+    /// A call that completes with exit code 0 and prints `said`.
+    pub(super) fn completes(&mut self, id: &str, command: &str, said: &str) -> Result<(), Failure> {
+        let fresh = self.fresh(id, command)?;
+        let observation = Observation { path: label("/repo"), head: None, fingerprint: label("worktree1:0") };
+        let permit = self.run.intend(fresh, observation)?;
+        let running = self.run.start(permit, System.me())?;
+        self.run.complete(running, outcome(said)).map(drop)
+    }
+
+    /// A call whose command is declined after its preflight.
+    pub(super) fn declines(&mut self, id: &str, command: &str) -> Result<(), Failure> {
+        let fresh = self.fresh(id, command)?;
+        self.run.decline(fresh, NotStartedReason::Stopped)
+    }
+}
+
+fn outcome(said: &str) -> Outcome {
+    let stdout = Stream::clip(said, said.len() as u64, false, false);
+    Outcome { exit: Exit::Code(0), output: Output { stdout, stderr: Stream::default() }, supervisor: None }
 }
