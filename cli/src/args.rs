@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod record;
+
+pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun, RecordSuggest};
+
 /// `owed`: which tests does a change owe, and why.
 #[derive(Debug, Parser)]
 #[command(
@@ -164,6 +168,9 @@ pub(crate) enum Command {
     /// What passed before, with which inputs, and why a test is not reused
     #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
     Receipts(ReceiptsCommand),
+    /// Run a command with a record of how it ended; look at records
+    #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
+    Record(RecordCommand),
     /// What each test depends on that is not a file: its class, why, and what would lift it
     #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
     Opacity(Opacity),
@@ -510,6 +517,12 @@ pub(crate) enum SchemaOf {
     Run,
     /// owed.receipts/1
     Receipts,
+    /// owed.record/1
+    Record,
+    /// owed.records/1 (`owed record list`)
+    Records,
+    /// owed.suggest/1 (`owed record suggest`)
+    Suggest,
     /// owed.why/1
     Why,
     /// owed.opacity/1
@@ -551,9 +564,8 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        assert_eq!(
-            names,
-            ["plan", "why", "opacity", "graph", "init", "doctor", "schema", "completions", "demo"]
-        );
+        let tests = ["plan", "why", "run", "receipts", "record", "opacity", "graph"];
+        let rest = ["init", "doctor", "schema", "completions", "demo"];
+        assert_eq!(names, [&tests[..], &rest].concat());
     }
 }

@@ -26,6 +26,24 @@ pub(crate) fn environment() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?))).collect()
 }
 
+/// Every environment name and value, whatever they are made of.
+pub(crate) fn variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// The second word of the command line.
+pub(crate) fn second_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(2)
+}
+
+/// A number that nobody else will have: the seed that the system gives to hash tables.
+pub(crate) fn nonce() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
 /// A lock that is given back when it is dropped.
 pub(crate) struct Lock {
     _file: fs::File,

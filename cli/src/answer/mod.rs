@@ -10,6 +10,7 @@ pub(crate) mod matrix;
 pub(crate) mod opacity;
 pub(crate) mod plan;
 pub(crate) mod receipts;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod why;
 

@@ -8,6 +8,7 @@ mod init;
 mod opacity;
 mod plan;
 mod receipts;
+mod record;
 mod run;
 mod schema;
 mod why;
@@ -34,6 +35,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Receipts(command) => {
             only("receipts", &[Human, Json])?;
             receipts::run(global, command, output)
+        }
+        Command::Record(command) => {
+            only("record", &[Human, Json])?;
+            record::run(global, command, output)
         }
         Command::Run(args) => {
             only("run", &[Human, Json])?;

@@ -9,6 +9,7 @@ use crate::answer::matrix::MatrixAnswer;
 use crate::answer::opacity::OpacityAnswer;
 use crate::answer::plan::PlanAnswer;
 use crate::answer::receipts::ReceiptsAnswer;
+use crate::answer::record::{RecordAnswer, RecordsAnswer, SuggestAnswer};
 use crate::answer::run::RunAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
@@ -26,6 +27,9 @@ fn schema_of(of: SchemaOf) -> Schema {
     match of {
         SchemaOf::Plan => schema_for!(PlanAnswer),
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
+        SchemaOf::Record => schema_for!(RecordAnswer),
+        SchemaOf::Records => schema_for!(RecordsAnswer),
+        SchemaOf::Suggest => schema_for!(SuggestAnswer),
         SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
         SchemaOf::Run => schema_for!(RunAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),

@@ -9,6 +9,7 @@ mod keys;
 use std::ops::Range;
 
 use owed_engine::project::{DeclaredInput, Settings};
+use owed_gates::policy::Rules;
 
 pub(crate) use keys::Keys;
 
@@ -27,6 +28,11 @@ const KEYS: &[&str] = &[
     "inputs",
     "limits",
     "policy",
+    "record",
+    "deny",
+    "allow",
+    "pattern",
+    "reason",
     "paths",
     "file_size",
     "depth",
@@ -41,6 +47,8 @@ pub(crate) struct Config {
     pub source: Option<&'static str>,
     /// What the engine needs of it.
     pub settings: Settings,
+    /// Which commands `owed record` may run.
+    pub record: Rules,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -110,7 +118,11 @@ impl Config {
         for (present, key, purpose) in [
             (keys.cap.is_some(), "cap", "the token cap of functions, which no command checks yet"),
             (!keys.caps.is_empty(), "caps", "token caps by path, which no command checks yet"),
-            (keys.policy.is_some(), "policy", "rules for running tests, which no command does yet"),
+            (
+                keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()),
+                "policy",
+                "rules for running tests, which `owed run` does not ask yet",
+            ),
             (
                 keys.limits.depth.is_some(),
                 "limits.depth",
@@ -121,7 +133,8 @@ impl Config {
                 without_effect.push((key, purpose));
             }
         }
-        Self { source: Some(source), settings, without_effect }
+        let record = keys.policy.map(|policy| policy.record).unwrap_or_default();
+        Self { source: Some(source), settings, record, without_effect }
     }
 }
 

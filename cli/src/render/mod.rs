@@ -9,6 +9,7 @@ pub(crate) mod mermaid;
 pub(crate) mod opacity;
 pub(crate) mod plan;
 pub(crate) mod receipts;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod style;
 pub(crate) mod tree;

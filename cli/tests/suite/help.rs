@@ -4,8 +4,20 @@ use std::path::Path;
 
 use crate::harness::{Project, owed_in};
 
-const COMMANDS: &[&str] =
-    &["plan", "why", "opacity", "graph", "init", "doctor", "schema", "completions", "demo"];
+const COMMANDS: &[&str] = &[
+    "plan",
+    "why",
+    "run",
+    "receipts",
+    "record",
+    "opacity",
+    "graph",
+    "init",
+    "doctor",
+    "schema",
+    "completions",
+    "demo",
+];
 
 #[test]
 fn help_names_what_is_built_and_nothing_else() {

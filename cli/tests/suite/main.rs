@@ -14,6 +14,7 @@ mod help;
 mod human;
 mod opacity;
 mod plan;
+mod record;
 mod reports;
 mod reuse;
 mod schema;

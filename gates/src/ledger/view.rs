@@ -87,8 +87,8 @@ impl Store {
             read_from(&*frames, 0, capacity::READ_BYTES as usize).map_err(|error| fail("read", error))?;
         let start = Place::start(run);
         let known = match acknowledged {
-            Acknowledged::Nothing => start,
             Acknowledged::Upto(place) => place,
+            Acknowledged::Nothing | Acknowledged::Damaged => start,
         };
         let mut history = History::new(run.clone());
         let Scanned { place, torn } = scan(start, &bytes, acknowledged, Some(known.sequence), &mut history)?;

@@ -1,0 +1,1 @@
+//! Leases, with real files and real processes.
