@@ -91,9 +91,8 @@ impl Slot {
         if checked[..8] != MAGIC || digest != check(run, checked).bytes() {
             return Slot::Torn;
         }
-        let number = |at: usize| {
-            u64::from_le_bytes(checked[at..at + 8].try_into().expect("eight bytes of the slot"))
-        };
+        let number =
+            |at: usize| u64::from_le_bytes(checked[at..at + 8].try_into().expect("eight bytes of the slot"));
         Slot::Whole(Place {
             sequence: number(8),
             end: number(16),

@@ -79,8 +79,7 @@ impl Disk for SimDisk {
         }
         let all = state.names.keys().chain(&state.directories);
         let inside = all.filter(|it| it.parent() == Some(path));
-        let mut names: Vec<OsString> =
-            inside.filter_map(|it| it.file_name()).map(OsString::from).collect();
+        let mut names: Vec<OsString> = inside.filter_map(|it| it.file_name()).map(OsString::from).collect();
         names.sort();
         Ok(names)
     }

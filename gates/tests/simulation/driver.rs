@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use owed_gates::ledger::{
-    Admission, CallId, Claim, Exit, ExitRecord, Failure, Label, Loss, NotStartedReason, Observation,
-    Options, Outcome, Output, Purpose, Refusal, Request, Run, RunId, Store, Stream, Timeout,
-    UnknownReason,
+    Admission, CallId, Claim, Exit, ExitRecord, Failure, Label, Loss, NotStartedReason, Observation, Options,
+    Outcome, Output, Purpose, Refusal, Request, Run, RunId, Store, Stream, Timeout, UnknownReason,
 };
 use owed_gates::state::{CallState, CommandPermit, FreshPreflight, Phase, RunningCommand};
 
@@ -355,11 +354,8 @@ impl Actor {
             let answer = run.decline(fresh, NotStartedReason::PolicyRefused);
             return self.noted(name, call, half, CallState::NotStarted, answer);
         }
-        let observation = Observation {
-            path: label("/checkout"),
-            head: None,
-            fingerprint: label("fingerprint"),
-        };
+        let observation =
+            Observation { path: label("/checkout"), head: None, fingerprint: label("fingerprint") };
         lock(&self.truth).attempt(name, call, half, CallState::NotStarted);
         let answer = run.intend(fresh, observation);
         let Some(permit) = self.noted_with(name, call, half, CallState::Pending, answer) else { return };
@@ -394,14 +390,7 @@ impl Actor {
         self.finish(name, run, call, running, child);
     }
 
-    fn finish(
-        &mut self,
-        name: &str,
-        run: &mut Run,
-        call: &CallId,
-        running: RunningCommand,
-        child: usize,
-    ) {
+    fn finish(&mut self, name: &str, run: &mut Run, call: &CallId, running: RunningCommand, child: usize) {
         let half = Phase::Command;
         match self.rng.u8(..10) {
             // This process forgets it while it runs.
@@ -493,14 +482,7 @@ impl Actor {
         drop(lease);
     }
 
-    fn noted(
-        &self,
-        name: &str,
-        call: &CallId,
-        phase: Phase,
-        state: CallState,
-        answer: Result<(), Failure>,
-    ) {
+    fn noted(&self, name: &str, call: &CallId, phase: Phase, state: CallState, answer: Result<(), Failure>) {
         self.noted_with(name, call, phase, state, answer);
     }
 

@@ -249,8 +249,7 @@ impl State {
 
     fn jump(&mut self) {
         let far = self.rng.u64(..1000 * 60 * 60 * 72);
-        self.clock_ms =
-            if self.rng.bool() { self.clock_ms + far } else { self.clock_ms.saturating_sub(far) };
+        self.clock_ms = if self.rng.bool() { self.clock_ms + far } else { self.clock_ms.saturating_sub(far) };
     }
 
     /// Ends a process: its locks are free, what it wrote stays in the cache.
@@ -404,9 +403,10 @@ impl Inode {
     }
 
     pub(crate) fn try_lock(&mut self, handle: u64, process: usize, lock: Lock) -> bool {
-        let free = self.locks.iter().all(|(other, _, taken)| {
-            *other == handle || (*taken == Lock::Shared && lock == Lock::Shared)
-        });
+        let free = self
+            .locks
+            .iter()
+            .all(|(other, _, taken)| *other == handle || (*taken == Lock::Shared && lock == Lock::Shared));
         if free {
             self.unlock(handle);
             self.locks.push((handle, process, lock));
