@@ -4,7 +4,8 @@
 //! checkout, and the command. Each phase goes through the same machine:
 //!
 //! ```text
-//!                                    ┌─ NotStart ──> not_started ■
+//!      └── NotStart (command only) ──┬───────────> not_started ■
+//!                                    ├─ NotStart ─────┘
 //!  (nothing) ── Intend ──> pending ──┤
 //!                           │   │    └─ Start ──> running ── Complete ──> completed ■
 //!                 Complete ─┘   │                    │
@@ -153,6 +154,8 @@ pub fn step(phase: Phase, from: Option<CallState>, step: Step) -> Result<CallSta
         (None, Step::Intend) => Ok(S::Pending),
         (Some(S::Pending), Step::Start) => Ok(S::Running),
         (Some(S::Pending), Step::NotStart) => Ok(S::NotStarted),
+        // A command may be declined when its preflight is done and before its own intent.
+        (None, Step::NotStart) if phase == Phase::Command => Ok(S::NotStarted),
         // A preflight may be answered in process, without a child to record.
         (Some(S::Pending), Step::Complete) if phase == Phase::Preflight => Ok(S::Completed),
         (Some(S::Running), Step::Complete) => Ok(S::Completed),
