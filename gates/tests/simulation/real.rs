@@ -129,22 +129,31 @@ pub(crate) fn kill_nine(
             let mut command = command(rng.u64(..));
             children.push(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
         }
+        let mut heard = Vec::new();
         for child in &mut children {
-            // It has started when it says something.
-            let mut first = [0];
+            // It works when it says so; a test runner has its own lines before. Then it is
+            // killed after it has said something of a random length, and a little later.
             let stdout = child.stdout.as_mut().expect("it is piped");
-            stdout.read_exact(&mut first)?;
+            let (mut text, mut byte) = (Vec::new(), [0]);
+            while !text.ends_with(b"ready\n") {
+                stdout.read_exact(&mut byte)?;
+                text.extend(byte);
+            }
+            let mut more = vec![0; rng.usize(..400)];
+            stdout.read_exact(&mut more)?;
+            text.clear();
+            text.extend(more);
+            heard.push(text);
         }
-        std::thread::sleep(Duration::from_micros(rng.u64(..20_000)));
+        std::thread::sleep(Duration::from_micros(rng.u64(..3_000)));
         for child in &mut children {
             child.kill()?;
         }
-        for mut child in children {
-            let mut text = String::new();
-            child.stdout.take().expect("it is piped").read_to_string(&mut text)?;
+        for (mut child, mut text) in children.into_iter().zip(heard) {
+            child.stdout.take().expect("it is piped").read_to_end(&mut text)?;
             child.wait()?;
             killed.kills += 1;
-            said.extend(text.lines().map(str::to_owned));
+            said.extend(String::from_utf8_lossy(&text).lines().map(str::to_owned));
         }
     }
     compare(state, &said, &mut killed);
