@@ -9,6 +9,7 @@
 mod answer;
 mod case;
 mod compare;
+mod functions;
 mod render;
 mod store;
 

@@ -15,10 +15,14 @@ use super::depth::LEVELS;
 pub(super) enum Kind {
     Module,
     Class,
-    Function { is_async: bool },
+    Function {
+        is_async: bool,
+    },
     Lambda,
     /// A list, set or dictionary comprehension.
-    Comprehension { is_async: bool },
+    Comprehension {
+        is_async: bool,
+    },
     /// A generator expression.
     Generator,
     /// The type parameters of a class.
@@ -174,8 +178,12 @@ impl<'a> Collect<'a> {
 
     fn bind(&mut self, name: &'a str, place: TextSize) {
         let here = self.here();
-        let scope = if here.globals.contains_key(name) { MODULE } else { self.at };
-        self.bind_in(scope, name, place);
+        if here.globals.contains_key(name) {
+            // The module's, wherever it is assigned.
+            self.bind_in(MODULE, name, TextSize::new(u32::MAX));
+        } else if !here.nonlocals.contains_key(name) {
+            self.bind_in(self.at, name, place);
+        }
     }
 
     fn identifier(&mut self, name: &'a Identifier) {
@@ -363,7 +371,8 @@ impl<'a> Collect<'a> {
             }
             Stmt::ImportFrom(it) => {
                 if it.module.as_ref().is_some_and(|module| module.as_str() == "__future__") {
-                    self.scopes.future_annotations |= it.names.iter().any(|name| name.name.as_str() == "annotations");
+                    self.scopes.future_annotations |=
+                        it.names.iter().any(|name| name.name.as_str() == "annotations");
                 }
                 source_order::walk_stmt(self, stmt);
             }
@@ -387,8 +396,9 @@ impl<'a> Collect<'a> {
                     {
                         scope = self.scopes.list[scope as usize].parent.unwrap_or(MODULE);
                     }
-                    let global = self.scopes.list[scope as usize].globals.contains_key(name.id.as_str());
-                    self.bind_in(if global { MODULE } else { scope }, &name.id, name.start());
+                    let around = std::mem::replace(&mut self.at, scope);
+                    self.bind(&name.id, name.start());
+                    self.at = around;
                 }
                 self.visit_expr(&it.value);
             }

@@ -8,9 +8,9 @@ use owed_engine::function::{Function, FunctionKind};
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
 use ruff_python_ast::{
-    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, InterpolatedStringElement,
-    Keyword, Parameters, Pattern, PatternKeyword, Singleton, Stmt, StmtClassDef, StmtFunctionDef, TypeParams,
-    WithItem,
+    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr,
+    InterpolatedStringElement, Keyword, Parameters, Pattern, PatternKeyword, Singleton, Stmt, StmtClassDef,
+    StmtFunctionDef, TypeParams, WithItem,
 };
 use ruff_python_parser::semantic_errors::{SemanticSyntaxChecker, SemanticSyntaxError};
 use ruff_text_size::{Ranged, TextRange, TextSize};
@@ -413,10 +413,11 @@ impl<'t, 'a> Walk<'t, 'a> {
         self.builder.shallower();
     }
 
-    /// A block that the interpreter keeps on its stack of blocks, of which it has twenty.
+    /// A block that the compiler keeps on its stack of blocks, which takes 21 (as CPython 3.14
+    /// was seen to do; `CO_MAXBLOCKS`).
     fn kept(&mut self, range: TextRange, work: impl FnOnce(&mut Self)) {
         self.blocks += 1;
-        if self.blocks == 21 {
+        if self.blocks == 22 {
             self.more.push(("depth: too many statically nested blocks".to_owned(), range));
         }
         work(self);
@@ -582,6 +583,9 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
     fn visit_keyword(&mut self, keyword: &'a Keyword) {
         match &keyword.arg {
             Some(name) => {
+                if name.as_str() == "__debug__" {
+                    self.more.push(("cannot assign to __debug__".to_owned(), name.range()));
+                }
                 self.builder.node(word!("keyword"));
                 self.builder.member(&name.id, false);
             }
@@ -622,10 +626,8 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
         let number = match &clause.test {
             Some(test) => {
                 self.builder.decision();
-                let lines = (
-                    self.line(clause.start()),
-                    self.lines.line(clause.end().to_u32().saturating_sub(1)),
-                );
+                let lines =
+                    (self.line(clause.start()), self.lines.line(clause.end().to_u32().saturating_sub(1)));
                 // An `elif` is the only statement of an `else`.
                 let block = self.builder.block();
                 let number = self.builder.open_statement(block, lines);
@@ -838,6 +840,11 @@ impl<'a> Walk<'_, 'a> {
             self.builder.node(word!("*"));
         }
         let in_try = std::mem::replace(&mut self.in_try, true);
+        for ExceptHandler::ExceptHandler(handler) in it.handlers.iter().rev().skip(1) {
+            if handler.type_.is_none() {
+                self.more.push(("default 'except:' must be last".to_owned(), handler.range));
+            }
+        }
         let body = |this: &mut Self| {
             if it.handlers.is_empty() {
                 this.visit_body(&it.body);
@@ -846,7 +853,10 @@ impl<'a> Walk<'_, 'a> {
             }
             for handler in &it.handlers {
                 this.stars += u32::from(it.is_star);
-                this.visit_except_handler(handler);
+                // The handler itself and its cleaning up.
+                this.kept(handler.range(), |this| {
+                    this.kept(handler.range(), |this| this.visit_except_handler(handler))
+                });
                 this.stars -= u32::from(it.is_star);
             }
             if !it.orelse.is_empty() {
@@ -883,6 +893,9 @@ impl<'a> Walk<'_, 'a> {
                 self.named(&it.id, callee);
             }
             Expr::Attribute(it) => {
+                if !it.ctx.is_load() && it.attr.as_str() == "__debug__" {
+                    self.more.push(("cannot assign to __debug__".to_owned(), it.range));
+                }
                 self.visit_expr(&it.value);
                 let callee = self.is_callee(it.attr.start());
                 self.builder.member(&it.attr.id, callee);
@@ -903,8 +916,12 @@ impl<'a> Walk<'_, 'a> {
                 self.builder.shallower();
             }
             Expr::BoolOp(it) => self.boolean(it),
-            Expr::ListComp(it) => self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr),
-            Expr::SetComp(it) => self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr),
+            Expr::ListComp(it) => {
+                self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr)
+            }
+            Expr::SetComp(it) => {
+                self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr)
+            }
             Expr::Generator(it) => {
                 self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr);
             }
