@@ -1043,7 +1043,7 @@ impl<'a> Walk<'_, 'a> {
     /// A value that has a name: a function in it that has none of its own is counted in it,
     /// outside functions.
     fn initialised(&mut self, value: &Expression<'a>, name: Named, target: Option<Target>) {
-        let frame = self.frames.outside();
+        let frame = self.frames.outside() && !self.frames.in_variable();
         if frame {
             self.frames.variable(&name);
         }

@@ -204,7 +204,7 @@ impl<'t, 'a> Walk<'t, 'a> {
             return;
         };
         let name = self.declared(&text, true);
-        let frame = self.frames.outside() || self.frames.in_class();
+        let frame = (self.frames.outside() && !self.frames.in_variable()) || self.frames.in_class();
         if frame {
             self.frames.variable(&name);
         }
