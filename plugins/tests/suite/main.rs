@@ -10,6 +10,7 @@ mod answer;
 mod case;
 mod compare;
 mod effects;
+mod functions;
 mod opacity;
 mod render;
 mod store;
