@@ -3,6 +3,7 @@
 use schemars::{Schema, schema_for};
 
 use crate::answer;
+use crate::answer::check::CheckAnswer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
@@ -25,6 +26,7 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),
+        SchemaOf::Check => schema_for!(CheckAnswer),
         SchemaOf::Doctor => schema_for!(DoctorAnswer),
     }
 }

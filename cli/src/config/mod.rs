@@ -8,6 +8,7 @@ mod keys;
 
 use std::ops::Range;
 
+use owed_engine::check::{Caps, PathCap};
 use owed_engine::project::{DeclaredInput, Settings};
 
 pub(crate) use keys::Keys;
@@ -41,6 +42,8 @@ pub(crate) struct Config {
     pub source: Option<&'static str>,
     /// What the engine needs of it.
     pub settings: Settings,
+    /// The token caps of functions.
+    pub caps: Caps,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -106,10 +109,15 @@ impl Config {
             .into_iter()
             .map(|input| DeclaredInput { tests: patterns(input.tests), files: patterns(input.files) })
             .collect();
+        let mut caps = Caps::default();
+        caps.default = keys.cap.unwrap_or(caps.default);
+        caps.paths = keys
+            .caps
+            .into_iter()
+            .map(|table| PathCap { paths: patterns(table.paths), cap: table.cap })
+            .collect();
         let mut without_effect = Vec::new();
         for (present, key, purpose) in [
-            (keys.cap.is_some(), "cap", "the token cap of functions, which no command checks yet"),
-            (!keys.caps.is_empty(), "caps", "token caps by path, which no command checks yet"),
             (keys.policy.is_some(), "policy", "rules for running tests, which no command does yet"),
             (
                 keys.limits.depth.is_some(),
@@ -121,7 +129,7 @@ impl Config {
                 without_effect.push((key, purpose));
             }
         }
-        Self { source: Some(source), settings, without_effect }
+        Self { source: Some(source), settings, caps, without_effect }
     }
 }
 
@@ -239,7 +247,8 @@ mod tests {
         assert_eq!(config.settings.inert.as_deref(), Some(&["*.md".to_owned()][..]));
         assert_eq!(config.settings.inputs[0].files, ["x.graphql"]);
         let unused: Vec<&str> = config.without_effect.iter().map(|(key, _)| *key).collect();
-        assert_eq!(unused, ["cap", "caps", "policy", "limits.depth"]);
+        assert_eq!(unused, ["policy", "limits.depth"]);
+        assert_eq!((config.caps.default, config.caps.paths[0].cap), (800, 5));
     }
 
     #[test]
