@@ -14,7 +14,7 @@ use super::coverage::{Coverage, crap};
 use super::exclusion::{Exclusions, Rule};
 use super::policy::{CompiledCaps, Policy};
 use super::ratchet::{Base, Debt, Fate, Identity, Judged, Looked, Ratchet, Seen, half, judge, simple};
-use super::repeated::{self, Candidate, Sources};
+use super::repeated::{self, Kept, Sources};
 use super::report::{CheckedFile, Excluded, Ledger, Measured, Report};
 use crate::facts::Damage;
 use crate::function::{Function, FunctionFacts};
@@ -71,7 +71,7 @@ struct Digest {
     functions: u32,
     listed: Vec<Measured>,
     identities: Vec<Identity>,
-    candidates: Vec<Candidate>,
+    repeated: Kept,
 }
 
 /// Which functions may be somebody that is remembered.
@@ -223,7 +223,7 @@ impl<'a> Survey<'a> {
             functions: u32::try_from(facts.functions.len()).unwrap_or(u32::MAX),
             listed: Vec::new(),
             identities: Vec::new(),
-            candidates: Vec::new(),
+            repeated: Kept::default(),
         };
         let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
         for (number, function) in facts.functions.iter().enumerate() {
@@ -252,7 +252,7 @@ impl<'a> Survey<'a> {
                 digest.identities.push(Identity::of(language, path, function, *ordinal));
             }
             if questions.repeated && self.policy.holds(path) {
-                digest.candidates.extend(Candidate::of(function, number));
+                digest.repeated.add(function, number, self.policy.advice);
             }
         }
         digest
@@ -415,13 +415,10 @@ impl<'a> Survey<'a> {
                 functions: digest.functions,
             })
             .collect();
-        let numbered = self.checked().zip(0u32..);
-        let candidates: Vec<Candidate> = numbered
-            .flat_map(|((_, digest), file)| digest.candidates.iter().map(move |c| c.within(file)))
-            .collect();
+        let kept: Vec<&Kept> = self.checked().map(|(_, digest)| &digest.repeated).collect();
         let asked: Vec<bool> = files.iter().map(|file| holds(&file.path)).collect();
         let again = Again { survey: self, files };
-        repeated::find(candidates, &asked, &again, &self.policy, self.input.debt)
+        repeated::find(&kept, &asked, &again, &self.policy, self.input.debt)
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::comment;
 use super::group::{Group, Hole, Member, Tier, shared_name};
@@ -40,25 +40,32 @@ struct Loaded {
     same: Option<bool>,
 }
 
-/// Finds the groups among `candidates`.
+/// Finds the groups among `candidates`; gives the functions that are in one.
 pub(super) fn find(
     mut candidates: Vec<Candidate>,
     asked: &[bool],
     sources: &dyn Sources,
     across_files: bool,
     found: &mut Found,
-) {
+) -> FxHashSet<(u32, u32)> {
     candidates.par_sort_unstable_by_key(|c| (c.digest, c.file, c.number));
     let same = |a: &Candidate, b: &Candidate| a.digest == b.digest && (across_files || a.file == b.file);
     let is_asked = |group: &[Candidate]| group.iter().any(|one| asked[one.file as usize]);
     let groups = candidates.chunk_by(same).filter(|group| group.len() > 1 && is_asked(group));
     let groups: Vec<&[Candidate]> = groups.collect();
+    let mut taken = FxHashSet::default();
     for batch in groups.chunks(BATCH) {
-        verify(batch, sources, found);
+        verify(batch, sources, found, &mut taken);
     }
+    taken
 }
 
-fn verify(batch: &[&[Candidate]], sources: &dyn Sources, found: &mut Found) {
+fn verify(
+    batch: &[&[Candidate]],
+    sources: &dyn Sources,
+    found: &mut Found,
+    taken: &mut FxHashSet<(u32, u32)>,
+) {
     let total: u64 = batch.iter().flat_map(|group| group.iter()).map(|c| u64::from(c.symbols)).sum();
     let wanted: Vec<Wanted> = batch
         .iter()
@@ -95,6 +102,7 @@ fn verify(batch: &[&[Candidate]], sources: &dyn Sources, found: &mut Found) {
         for mut same in split(members) {
             super::suppress(&mut same, found, |one| (&one.member, one.allowed.as_ref()));
             if same.len() > 1 {
+                taken.extend(same.iter().map(|one| (one.wanted.file, one.wanted.number)));
                 found.groups.push(group(&id, &same));
             }
         }

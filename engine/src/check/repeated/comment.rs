@@ -1,7 +1,7 @@
 //! `owed: allow repeated — reason`, in a comment on, in or right above a function.
 
 /// What a comment says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Allowed {
     /// 1-based line of the comment.
     pub(super) line: u32,

@@ -9,9 +9,12 @@
 //! of a group are read again to be compared. The size of the answer is linear in members.
 
 mod accepted;
+mod align;
+mod block;
 mod claim;
 mod comment;
 mod group;
+mod near;
 mod normal;
 
 pub use group::{Advice, Group, Hole, Member, Suppression, Tier};
@@ -29,30 +32,35 @@ pub const FEWEST_STATEMENTS: u32 = 5;
 
 /// What is kept of a function until groups are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) struct Candidate {
+struct Candidate {
     digest: u128,
     file: u32,
     number: u32,
     symbols: u32,
 }
 
-impl Candidate {
-    /// The function, when a claim can be made about it.
-    pub(in crate::check) fn of(function: &Function, number: usize) -> Option<Self> {
-        if function.statements < FEWEST_STATEMENTS || function.has_nested || function.delegate {
-            return None;
-        }
-        Some(Self {
-            digest: shape_digest(&function.shape),
-            file: 0,
-            number: u32::try_from(number).ok()?,
-            symbols: u32::try_from(function.shape.symbols.len()).unwrap_or(u32::MAX),
-        })
-    }
+/// What is kept of a file until groups are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::check) struct Kept {
+    claims: Vec<Candidate>,
+    near: Vec<near::Near>,
+    windows: Vec<block::Window>,
+}
 
-    /// The same, in file number `file`.
-    pub(in crate::check) fn within(self, file: u32) -> Self {
-        Self { file, ..self }
+impl Kept {
+    /// Keeps what is needed of `function`, the `number`th of its file.
+    pub(in crate::check) fn add(&mut self, function: &Function, number: usize, advice: bool) {
+        let Ok(number) = u32::try_from(number) else { return };
+        if function.statements < FEWEST_STATEMENTS || function.has_nested || function.delegate {
+            return;
+        }
+        let digest = shape_digest(&function.shape);
+        let symbols = u32::try_from(function.shape.symbols.len()).unwrap_or(u32::MAX);
+        self.claims.push(Candidate { digest, file: 0, number, symbols });
+        if advice {
+            self.near.extend(near::Near::of(function, digest, number));
+            self.windows.extend(block::windows(function, number));
+        }
     }
 }
 
@@ -72,17 +80,28 @@ pub(in crate::check) struct Found {
     pub(in crate::check) problems: Vec<Problem>,
 }
 
-/// Finds the groups among `candidates`, as far as a member lies in a file of `asked` (by
-/// its number).
+/// Finds the groups in `files`, as far as a member lies in a file of `asked`; both by the
+/// number of the file.
 pub(in crate::check) fn find(
-    candidates: Vec<Candidate>,
+    files: &[&Kept],
     asked: &[bool],
     sources: &dyn Sources,
     policy: &Policy,
     debt: Option<&Debt>,
 ) -> Found {
     let mut found = Found::default();
-    claim::find(candidates, asked, sources, policy.across_files, &mut found);
+    let numbered = || files.iter().zip(0u32..);
+    let across_files = policy.across_files;
+    let claims =
+        numbered().flat_map(|(kept, file)| kept.claims.iter().map(move |c| Candidate { file, ..*c }));
+    let mut taken = claim::find(claims.collect(), asked, sources, across_files, &mut found);
+    if policy.advice {
+        let near = numbered().flat_map(|(kept, file)| kept.near.iter().map(move |one| one.within(file)));
+        taken.extend(near::find(near.collect(), asked, sources, across_files, &mut found));
+        let windows =
+            numbered().flat_map(|(kept, file)| kept.windows.iter().map(move |one| one.within(file)));
+        block::find(windows.collect(), &taken, asked, sources, across_files, &mut found);
+    }
     group::sort(&mut found.groups);
     let accepted: &[AcceptedGroup] = debt.map_or(&[], |debt| &debt.repeated);
     accepted::mark(&mut found.groups, accepted);
