@@ -7,7 +7,7 @@
 //! It never says less than the real depth.
 
 /// Nesting that is still read.
-pub(super) const LIMIT: usize = 100_000;
+pub(in crate::javascript) const LIMIT: usize = 100_000;
 
 /// Stack bytes for one level of nesting: the deepest chain of frames that one
 /// bracket costs (parser, scope analysis or walk; they do not add up).
@@ -18,7 +18,7 @@ const BASE: usize = 256 * 1024;
 
 /// Runs `work` with the stack that reading `text` may need; `None` when the text is
 /// nested deeper than [`LIMIT`].
-pub(super) fn with_room<T>(text: &str, work: impl FnOnce() -> T) -> Option<T> {
+pub(in crate::javascript) fn with_room<T>(text: &str, work: impl FnOnce() -> T) -> Option<T> {
     let depth = estimate(text.as_bytes());
     if depth > LIMIT {
         return None;

@@ -24,11 +24,11 @@
 //! scan that errs towards more.
 
 mod acts;
-mod blocks;
+pub(super) mod blocks;
 mod cases;
 mod classes;
 mod common;
-mod depth;
+pub(super) mod depth;
 mod digest;
 mod effects;
 mod evaluate;
@@ -36,13 +36,13 @@ mod finish;
 mod globs;
 mod imports;
 mod lexical;
-mod lines;
+pub(super) mod lines;
 mod loads;
 mod locale;
 mod members;
 mod mocks;
 mod operations;
-mod parse;
+pub(super) mod parse;
 mod places;
 mod programs;
 mod purity;
@@ -179,7 +179,7 @@ fn parse_and_walk(
 }
 
 /// One arena a thread: the memory of the last file serves the next.
-fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
+pub(super) fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
     thread_local! {
         static SPARE: RefCell<Option<Allocator>> = const { RefCell::new(None) };
     }
@@ -193,7 +193,7 @@ fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
 }
 
 /// `x.d.ts`, `x.d.mts`, `x.d.css.ts`.
-fn is_declaration_file(name: &str) -> bool {
+pub(super) fn is_declaration_file(name: &str) -> bool {
     name.ends_with(".d.mts")
         || name.ends_with(".d.cts")
         || (name.ends_with(".ts") && name.rfind(".d.").is_some_and(|at| at > 0))

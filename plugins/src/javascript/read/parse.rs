@@ -6,32 +6,33 @@
 //! at the top, JSX, or type annotations.
 
 use oxc_allocator::Allocator;
+use oxc_diagnostics::{Diagnostics, OxcDiagnostic, Severity};
 use oxc_parser::config::TokensParserConfig;
 use oxc_parser::{ParseOptions, Parser, ParserReturn};
 use oxc_span::SourceType;
 
 /// A syntax error as the parser words it.
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(in crate::javascript) struct Fault {
     /// What it said.
-    pub(super) cause: String,
+    pub(in crate::javascript) cause: String,
     /// Where, in bytes of the text.
-    pub(super) start: u32,
+    pub(in crate::javascript) start: u32,
     /// End of the place.
-    pub(super) end: u32,
+    pub(in crate::javascript) end: u32,
 }
 
 /// A parsed text.
-pub(super) struct Parsed<'a> {
+pub(in crate::javascript) struct Parsed<'a> {
     /// The parser's answer for the dialect that fits best.
-    pub(super) answer: ParserReturn<'a>,
+    pub(in crate::javascript) answer: ParserReturn<'a>,
     /// Its errors; empty when the dialect fits.
-    pub(super) faults: Vec<Fault>,
+    pub(in crate::javascript) faults: Vec<Fault>,
 }
 
 /// Parses `text` in the dialects that `extension` allows (`ts`, `jsx`, …).
 /// `declarations` says that it is a declaration file.
-pub(super) fn parse<'a>(
+pub(in crate::javascript) fn parse<'a>(
     allocator: &'a Allocator,
     text: &'a str,
     extension: &str,
@@ -99,26 +100,30 @@ fn dialects(extension: &str, declarations: bool) -> impl Iterator<Item = (Source
 }
 
 fn faults(answer: &ParserReturn<'_>, text: &str) -> Vec<Fault> {
-    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let mut faults: Vec<Fault> = answer
-        .diagnostics
-        .iter()
-        .map(|diagnostic| {
-            let place = diagnostic.labels.first();
-            let start = place.map_or(0, |label| label.offset()).min(end);
-            let length = place.map_or(0, |label| label.len());
-            Fault { cause: diagnostic.message.to_string(), start, end: start.saturating_add(length).min(end) }
-        })
-        .collect();
+    let mut faults = found(&answer.diagnostics, text);
     if faults.is_empty() {
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         faults.push(Fault { cause: "the parser gave up".to_owned(), start: 0, end });
     }
     faults
 }
 
+/// The errors among `diagnostics`.
+pub(in crate::javascript) fn found(diagnostics: &Diagnostics, text: &str) -> Vec<Fault> {
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let fault = |diagnostic: &OxcDiagnostic| {
+        let place = diagnostic.labels.first();
+        let start = place.map_or(0, |label| label.offset()).min(end);
+        let length = place.map_or(0, |label| label.len());
+        Fault { cause: diagnostic.message.to_string(), start, end: start.saturating_add(length).min(end) }
+    };
+    errors.map(fault).collect()
+}
+
 /// Room for the scope analysis of `text`, guessed from its size. Too little only costs
 /// time; counting would cost a walk.
-pub(super) fn stats(text: &str) -> oxc_semantic::Stats {
+pub(in crate::javascript) fn stats(text: &str) -> oxc_semantic::Stats {
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
     oxc_semantic::Stats::new(bytes / 8 + 16, bytes / 64 + 16, bytes / 48 + 16, bytes / 16 + 16)
 }
