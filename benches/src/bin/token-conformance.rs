@@ -202,7 +202,8 @@ fn compare(folder: &Path, project: &str, scanner: &Scanner, home: &Path, files: 
             (Some(_), Some(_)) => row.refused_by_both += 1,
             (Some(fault), None) => {
                 let line = reference.line.unwrap_or(0);
-                row.differences.push(format!("{shown}: only the reference refuses it: {fault} (line {line})"));
+                row.differences
+                    .push(format!("{shown}: only the reference refuses it: {fault} (line {line})"));
             }
             (None, Some(damage)) => {
                 let (cause, line) = (&damage.cause, damage.line);
@@ -231,7 +232,8 @@ fn compare(folder: &Path, project: &str, scanner: &Scanner, home: &Path, files: 
                 }
                 if met != facts.functions.len() {
                     let more = facts.functions.len() - met;
-                    row.differences.push(format!("{shown}: {more} functions that the reference does not know"));
+                    row.differences
+                        .push(format!("{shown}: {more} functions that the reference does not know"));
                 }
             }
         }

@@ -402,7 +402,7 @@ fn verdict_word(verdict: Verdict) -> &'static str {
 }
 
 fn tag(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "const": "owed.check/1" })
+    json_schema!({ "type": "string", "const": "owed.check/1" })
 }
 
 fn verdicts(_: &mut SchemaGenerator) -> Schema {

@@ -78,16 +78,20 @@ struct Digest {
 #[derive(Default)]
 struct Watch {
     paths: FxHashSet<String>,
-    bodies: FxHashSet<u64>,
+    contents: FxHashSet<u64>,
     names: FxHashSet<String>,
+    /// Contents of fewer tokens are not looked for.
+    least: u32,
 }
 
 impl Watch {
     fn new(debt: Option<&Debt>, base: Option<&Base>) -> Self {
-        let mut watch = Self::default();
+        let mut watch = Self { least: u32::MAX, ..Self::default() };
         for entry in debt.into_iter().flat_map(|debt| &debt.functions) {
             watch.paths.insert(entry.identity.path.clone());
-            watch.bodies.insert(entry.identity.body);
+            watch.contents.insert(entry.identity.content);
+            // Types are not part of a content, so one of equal content may be smaller.
+            watch.least = watch.least.min(entry.identity.tokens / 2);
             watch.names.insert(simple(&entry.identity.name).to_owned());
         }
         watch.paths.extend(base.into_iter().flat_map(|base| base.files.keys().cloned()));
@@ -96,8 +100,10 @@ impl Watch {
 
     fn holds(&self, path: &str, function: &Function) -> bool {
         self.paths.contains(path)
-            || self.bodies.contains(&half(&function.format_digest))
             || self.names.contains(simple(&function.name))
+            || !self.contents.is_empty()
+                && function.own_tokens >= self.least
+                && self.contents.contains(&half(&repeated::content_digest(&function.shape).to_le_bytes()))
     }
 }
 

@@ -169,10 +169,7 @@ impl Frames {
         let holds = |frame: &&mut Frame| matches!(frame.kind, Kind::Function | Kind::Variable | Kind::Module);
         let frame = self.list.iter_mut().rev().find(holds).expect("the module is always there");
         frame.anonymous += 1;
-        Named {
-            display: format!("{}#{}", self.nameless, frame.anonymous),
-            suffix: Rc::clone(&frame.suffix),
-        }
+        Named { display: format!("{}#{}", self.nameless, frame.anonymous), suffix: Rc::clone(&frame.suffix) }
     }
 
     /// Whether the place is directly in a class.

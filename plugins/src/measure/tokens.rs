@@ -32,11 +32,7 @@ pub(crate) enum Text {
 /// Sets the token counts and digests of `functions`, which are sorted by their start, outer
 /// before inner. A nested function is part of the digest around it by its own digest, so
 /// that every token is hashed once.
-pub(crate) fn measure(
-    functions: &mut [Function],
-    tokens: impl IntoIterator<Item = Lexeme>,
-    source: &[u8],
-) {
+pub(crate) fn measure(functions: &mut [Function], tokens: impl IntoIterator<Item = Lexeme>, source: &[u8]) {
     let mut open: Vec<(usize, usize, u32)> = Vec::new();
     let mut bytes: Vec<u8> = Vec::new();
     let mut next = 0;

@@ -79,14 +79,23 @@ fn one(number: usize, group: &GroupSeen, with_code: bool, asked: &Asked<'_>, vie
     out
 }
 
-/// The matrix of literals: one line a hole, one column a member.
+/// The matrix of literals: one line a row of values, one column a member. Holes with equal
+/// values in all members are one line.
 fn literals(holes: &[HoleSeen], view: View) -> String {
+    let mut rows: Vec<(&[String], Vec<u32>)> = Vec::new();
+    for hole in holes {
+        match rows.iter_mut().find(|(values, _)| *values == hole.values) {
+            Some((_, numbers)) => numbers.push(hole.hole),
+            None => rows.push((&hole.values, vec![hole.hole])),
+        }
+    }
     let mut out = String::new();
-    let shown = view.shown(holes.len(), HOLES);
-    for hole in &holes[..shown] {
-        let members = view.shown(hole.values.len(), MEMBERS);
-        let mut pieces = vec![Piece::new(&format!("literal {}:", hole.hole), style::dim)];
-        for (at, value) in hole.values[..members].iter().enumerate() {
+    let shown = view.shown(rows.len(), HOLES);
+    for (values, numbers) in &rows[..shown] {
+        let members = view.shown(values.len(), MEMBERS);
+        let times = if numbers.len() > 1 { format!(" (×{})", numbers.len()) } else { String::new() };
+        let mut pieces = vec![Piece::new(&format!("literal {}{times}:", numbers[0]), style::dim)];
+        for (at, value) in values[..members].iter().enumerate() {
             if at > 0 {
                 pieces.push(Piece::new("|", style::dim));
             }
@@ -94,7 +103,7 @@ fn literals(holes: &[HoleSeen], view: View) -> String {
         }
         let _ = writeln!(out, "     {}", style::flow(&pieces, 5, 7, view.width));
     }
-    out.extend(view.rest(holes.len(), shown, "     "));
+    out.extend(view.rest(rows.len(), shown, "     "));
     out
 }
 

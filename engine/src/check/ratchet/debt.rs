@@ -108,7 +108,7 @@ struct FunctionText {
     tokens: u32,
     language: String,
     body: String,
-    shape: String,
+    content: String,
     sketch: String,
     #[serde(default)]
     reason: String,
@@ -184,7 +184,7 @@ impl Debt {
                     ordinal: function.nth,
                     tokens: function.tokens,
                     body: number(&function.body).ok_or_else(|| wrong("body"))?,
-                    shape: number(&function.shape).ok_or_else(|| wrong("shape"))?,
+                    content: number(&function.content).ok_or_else(|| wrong("content"))?,
                     sketch: bytes(&function.sketch).map(Sketch).ok_or_else(|| wrong("sketch"))?,
                     delegate: false,
                 },
@@ -264,7 +264,7 @@ fn function_line(entry: &Entry) -> String {
     let who = &entry.identity;
     let mut line = format!(
         "path = {}, name = {}, kind = \"{}\", nth = {}, tokens = {}, language = {}, body = \"{:016x}\", \
-         shape = \"{:016x}\", sketch = \"{}\"",
+         content = \"{:016x}\", sketch = \"{}\"",
         quoted(&who.path),
         quoted(&who.name),
         who.kind.word(),
@@ -272,7 +272,7 @@ fn function_line(entry: &Entry) -> String {
         who.tokens,
         quoted(&who.language),
         who.body,
-        who.shape,
+        who.content,
         who.sketch.0.iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
@@ -358,7 +358,7 @@ mod tests {
             ordinal: 1,
             tokens,
             body: 0x1234,
-            shape: u64::MAX,
+            content: u64::MAX,
             sketch: Sketch([7; 64]),
             delegate: false,
         };

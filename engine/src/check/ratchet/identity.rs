@@ -84,8 +84,9 @@ pub struct Identity {
     pub tokens: u32,
     /// Half of the digest that formatting does not change.
     pub body: u64,
-    /// Half of the digest of the body with renumbered locals and literals left open.
-    pub shape: u64,
+    /// Half of the digest of what is done: the body without types, with renumbered local names,
+    /// and with its literals; neither the function's own name nor its layout are in it.
+    pub content: u64,
     /// How alike it is to another.
     pub sketch: Sketch,
     /// Whether it only hands on to one call.
@@ -103,7 +104,7 @@ impl Identity {
             ordinal,
             tokens: function.own_tokens,
             body: half(&function.format_digest),
-            shape: half(&crate::check::repeated::shape_digest(&function.shape).to_le_bytes()),
+            content: half(&crate::check::repeated::content_digest(&function.shape).to_le_bytes()),
             sketch: Sketch::of(&function.shape),
             delegate: function.delegate,
         }
@@ -114,15 +115,17 @@ impl Identity {
         simple(&self.name)
     }
 
-    /// Whether the name is made up from the place: then it says little about who it is.
+    /// Whether the name, or what it is qualified by, is made up from the place (`<anonymous>#2
+    /// in load`): then it says little about who it is.
     pub(crate) fn is_anonymous(&self) -> bool {
-        self.name.starts_with('<')
+        self.name.contains('<')
     }
 }
 
-/// `Cart.total` is `total`; a made-up name is itself.
+/// `Cart.total` and `total in load` are `total`; a made-up name is itself.
 pub(crate) fn simple(name: &str) -> &str {
-    if name.starts_with('<') { name } else { name.rsplit('.').next().unwrap_or(name) }
+    let bare = name.split(" in ").next().unwrap_or(name);
+    if name.starts_with('<') { name } else { bare.rsplit('.').next().unwrap_or(bare) }
 }
 
 pub(crate) fn half(digest: &[u8; 16]) -> u64 {

@@ -8,10 +8,9 @@
 //!    whatever became of its body (so two functions that swap their sizes have not swapped
 //!    places, and the one that got larger has grown). Among several of one name, and for
 //!    made-up names, those whose bodies are alike;
-//! 3. same body elsewhere, when the old place is gone: moved or renamed;
-//! 4. same structure under other local names, in the same file or under the same name;
-//! 5. same name elsewhere, or the same last name in the same file, with a similar body;
-//! 6. nearest: in the same file, at least 0.7 alike.
+//! 3. same content elsewhere, when the old place is gone: moved or renamed;
+//! 4. same name elsewhere, or the same last name in the same file, with a similar body;
+//! 5. nearest: in the same file, at least 0.7 alike.
 //!
 //! A new function never inherits the debt of a deleted one beyond that: it would have to
 //! be nearly the same, in the same file.
@@ -37,8 +36,7 @@ pub(super) fn match_functions(olds: &[Identity], news: &[Identity], complete: bo
     let mut matching = Matching::new(olds, news, complete);
     matching.same_place_and_body();
     matching.same_place();
-    matching.same_body_elsewhere();
-    matching.same_shape();
+    matching.same_content_elsewhere();
     matching.same_name_elsewhere();
     matching.nearest();
     matching.new_of
@@ -144,13 +142,17 @@ impl<'a> Matching<'a> {
     fn left_a_delegate(&self, old: &Identity, new: &Identity) -> bool {
         new.delegate
             && !old.delegate
-            && self.news.iter().enumerate().any(|(at, other)| !self.taken[at] && other.body == old.body)
+            && self.news.iter().enumerate().any(|(at, other)| !self.taken[at] && other.content == old.content)
     }
 
     /// Whether `old` is not where it was, so that it may be at the place of `new`.
     fn may_have_moved(&self, old: &Identity, new: &Identity) -> bool {
         if old.tokens < TELLING || new.tokens < TELLING {
             return false;
+        }
+        // A made-up name goes to whoever stands there now.
+        if old.is_anonymous() {
+            return true;
         }
         if self.complete && !self.olds_at.contains_key(&place(new)) {
             return true;
@@ -163,19 +165,10 @@ impl<'a> Matching<'a> {
         now < before
     }
 
-    fn same_body_elsewhere(&mut self) {
-        let found = self
-            .candidates(|who| who.body, |old, new| self.may_have_moved(old, new).then(|| distance(old, new)));
-        self.pair(found);
-    }
-
-    fn same_shape(&mut self) {
+    fn same_content_elsewhere(&mut self) {
         let found = self.candidates(
-            |who| who.shape,
-            |old, new| {
-                let near = old.path == new.path || old.simple() == new.simple();
-                (near && self.may_have_moved(old, new)).then(|| distance(old, new))
-            },
+            |who| who.content,
+            |old, new| self.may_have_moved(old, new).then(|| distance(old, new)),
         );
         self.pair(found);
     }

@@ -11,11 +11,12 @@ pub(super) struct Allowed {
 
 const WORDS: &str = "owed: allow repeated";
 
-/// The comment that speaks for the function in `lines` (1-based, inclusive) of `text`.
+/// The comment that speaks for the function in the lines `start` to `end` (1-based,
+/// inclusive) of `text`, which may be left empty when it holds no such comment.
 pub(super) fn find(text: &[&str], start: u32, end: u32) -> Option<Allowed> {
     let first = usize::try_from(start).ok()?.checked_sub(1)?;
     let last = usize::try_from(end).ok()?.min(text.len());
-    let mut above = first;
+    let mut above = first.min(text.len());
     while above > 0 && is_attached(text[above - 1]) {
         above -= 1;
     }

@@ -19,7 +19,7 @@ mod normal;
 
 pub use group::{Advice, Group, Hole, Member, Suppression, Tier};
 
-pub(crate) use normal::shape_digest;
+pub(crate) use normal::content_digest;
 
 use crate::check::policy::Policy;
 use crate::check::ratchet::{AcceptedGroup, Debt};
@@ -54,7 +54,7 @@ impl Kept {
         if function.statements < FEWEST_STATEMENTS || function.has_nested || function.delegate {
             return;
         }
-        let digest = shape_digest(&function.shape);
+        let digest = normal::shape_digest(&function.shape);
         let symbols = u32::try_from(function.shape.symbols.len()).unwrap_or(u32::MAX);
         self.claims.push(Candidate { digest, file: 0, number, symbols });
         if advice {

@@ -52,8 +52,18 @@ fn open(symbol: Symbol) -> u64 {
 }
 
 /// The first 16 bytes of the BLAKE3 hash of [`renumbered`].
-pub(crate) fn shape_digest(shape: &Shape) -> u128 {
+pub(super) fn shape_digest(shape: &Shape) -> u128 {
     digest(&renumbered(shape))
+}
+
+/// The same with the literals: what the function does, whatever it is called.
+pub(crate) fn content_digest(shape: &Shape) -> u128 {
+    let mut symbols = renumbered(shape);
+    for literal in &shape.literals {
+        let hash = blake3::hash(literal.as_bytes());
+        symbols.push(u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("8 of 32 bytes")));
+    }
+    digest(&symbols)
 }
 
 pub(super) fn digest(symbols: &[u64]) -> u128 {

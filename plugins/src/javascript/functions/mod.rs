@@ -82,11 +82,8 @@ fn measured(text: &str, extension: &str, declarations: bool, template: bool) -> 
         let at = u32::try_from(at).unwrap_or(u32::MAX);
         return damaged(&depth_cause(), Lines::new(text).line(at), Span { start: at, end: at });
     }
-    let work = || {
-        super::read::with_arena(|arena| parsed(arena, text, extension, declarations, template))
-    };
-    depth::with_room(text, work)
-        .unwrap_or_else(|| damaged(&depth_cause(), 1, Span { start: 0, end: 0 }))
+    let work = || super::read::with_arena(|arena| parsed(arena, text, extension, declarations, template));
+    depth::with_room(text, work).unwrap_or_else(|| damaged(&depth_cause(), 1, Span { start: 0, end: 0 }))
 }
 
 fn parsed(

@@ -161,7 +161,9 @@ impl<'t, 'a> Walk<'t, 'a> {
                 Some((format!("{}.#{}", chain(&it.object)?, it.field.name), None))
             }
             AssignmentTarget::ComputedMemberExpression(it) => match &it.expression {
-                Expression::StringLiteral(key) => Some((format!("{}.{}", chain(&it.object)?, key.value), None)),
+                Expression::StringLiteral(key) => {
+                    Some((format!("{}.{}", chain(&it.object)?, key.value), None))
+                }
                 _ => None,
             },
             _ => None,
@@ -467,7 +469,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             MethodDefinitionKind::Get | MethodDefinitionKind::Set => FunctionKind::Accessor,
         };
         let key = self.key(&it.key, it.computed);
-        let target = self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
+        let target =
+            self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
         let name = self.frames.member(&key, false);
         let head = Span::new(span.start, it.value.params.span.start).source_text(self.text);
         let met = Met { kind, span, name, target, block: true, head: Some(head) };
@@ -481,7 +484,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             PropertyKind::Init => None,
         };
         let key = self.key(&it.key, it.computed);
-        let target = self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
+        let target =
+            self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
         let node = AstKind::ObjectProperty(self.alloc(it));
         self.enter_node(node);
         if let (Some(kind), Expression::FunctionExpression(value)) = (kind, &it.value) {
@@ -521,7 +525,9 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             (None, Some(own)) => self.frames.named(own),
             (None, None) => self.frames.named("<class>"),
         };
-        if it.is_declaration() && let Some(id) = &it.id {
+        if it.is_declaration()
+            && let Some(id) = &it.id
+        {
             self.visit_binding_identifier(id);
         }
         self.builder.holds_class();
@@ -743,11 +749,9 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         if wrapped {
             self.builder.node(const { hash(Tag::Node, b"block") });
         }
-        let erased = matches!(
-            it,
-            Statement::TSTypeAliasDeclaration(_)
-                | Statement::TSInterfaceDeclaration(_)
-        ) || matches!(it, Statement::FunctionDeclaration(function) if function.body.is_none());
+        let erased =
+            matches!(it, Statement::TSTypeAliasDeclaration(_) | Statement::TSInterfaceDeclaration(_))
+                || matches!(it, Statement::FunctionDeclaration(function) if function.body.is_none());
         let number = if plain || erased || self.builder.outside() {
             None
         } else {
@@ -776,7 +780,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     fn visit_if_statement(&mut self, it: &IfStatement<'a>) {
         let chained = std::mem::take(&mut self.else_if);
         self.builder.decision();
-        if chained { self.builder.flat() } else { self.builder.structure() }
+        if chained {
+            self.builder.flat()
+        } else {
+            self.builder.structure()
+        }
         let node = AstKind::IfStatement(self.alloc(it));
         self.enter_node(node);
         self.visit_expression(&it.test);
@@ -996,7 +1004,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let Some(value) = value else { return };
         let key = self.key(key, computed);
-        let target = self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
+        let target =
+            self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
         let this = std::mem::replace(&mut self.this, self.frames.holder());
         let name = self.frames.member(&key, true);
         self.frames.variable(&name);

@@ -46,7 +46,11 @@ pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
     }
     if let Some(at) = memchr::memchr(0, decoded.text.as_bytes()) {
         let at = offset(at);
-        return damaged("a NUL byte in the source".to_owned(), lines.line(at), Span { start: at, end: at + 1 });
+        return damaged(
+            "a NUL byte in the source".to_owned(),
+            lines.line(at),
+            Span { start: at, end: at + 1 },
+        );
     }
     if let Some((cause, at)) = depth::before_parsing(decoded.text.as_bytes()) {
         return damaged(cause, lines.line(at), Span { start: at, end: at });

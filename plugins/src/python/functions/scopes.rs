@@ -15,10 +15,14 @@ use super::depth::LEVELS;
 pub(super) enum Kind {
     Module,
     Class,
-    Function { is_async: bool },
+    Function {
+        is_async: bool,
+    },
     Lambda,
     /// A list, set or dictionary comprehension.
-    Comprehension { is_async: bool },
+    Comprehension {
+        is_async: bool,
+    },
     /// A generator expression.
     Generator,
     /// The type parameters of a class.
@@ -363,7 +367,8 @@ impl<'a> Collect<'a> {
             }
             Stmt::ImportFrom(it) => {
                 if it.module.as_ref().is_some_and(|module| module.as_str() == "__future__") {
-                    self.scopes.future_annotations |= it.names.iter().any(|name| name.name.as_str() == "annotations");
+                    self.scopes.future_annotations |=
+                        it.names.iter().any(|name| name.name.as_str() == "annotations");
                 }
                 source_order::walk_stmt(self, stmt);
             }

@@ -1,6 +1,6 @@
 //! What nodes say for the shape besides their children: names and literals.
 
-use ruff_python_ast::{Expr, Parameters, StringLiteral, Stmt};
+use ruff_python_ast::{Expr, Parameters, Stmt, StringLiteral};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::walk::Walk;

@@ -8,9 +8,9 @@ use owed_engine::function::{Function, FunctionKind};
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
 use ruff_python_ast::{
-    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, InterpolatedStringElement,
-    Keyword, Parameters, Pattern, PatternKeyword, Singleton, Stmt, StmtClassDef, StmtFunctionDef, TypeParams,
-    WithItem,
+    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr,
+    InterpolatedStringElement, Keyword, Parameters, Pattern, PatternKeyword, Singleton, Stmt, StmtClassDef,
+    StmtFunctionDef, TypeParams, WithItem,
 };
 use ruff_python_parser::semantic_errors::{SemanticSyntaxChecker, SemanticSyntaxError};
 use ruff_text_size::{Ranged, TextRange, TextSize};
@@ -622,10 +622,8 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
         let number = match &clause.test {
             Some(test) => {
                 self.builder.decision();
-                let lines = (
-                    self.line(clause.start()),
-                    self.lines.line(clause.end().to_u32().saturating_sub(1)),
-                );
+                let lines =
+                    (self.line(clause.start()), self.lines.line(clause.end().to_u32().saturating_sub(1)));
                 // An `elif` is the only statement of an `else`.
                 let block = self.builder.block();
                 let number = self.builder.open_statement(block, lines);
@@ -903,8 +901,12 @@ impl<'a> Walk<'_, 'a> {
                 self.builder.shallower();
             }
             Expr::BoolOp(it) => self.boolean(it),
-            Expr::ListComp(it) => self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr),
-            Expr::SetComp(it) => self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr),
+            Expr::ListComp(it) => {
+                self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr)
+            }
+            Expr::SetComp(it) => {
+                self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr)
+            }
             Expr::Generator(it) => {
                 self.comprehension(&it.generators, [&it.elt].into_iter().map(|e| &**e), expr);
             }
