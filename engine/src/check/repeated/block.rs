@@ -20,7 +20,7 @@ const WINDOW: usize = 5;
 /// Different statements in a window, at least.
 const DIFFERENT: usize = 3;
 /// Symbols of a window, at least.
-const FEWEST_SYMBOLS: u32 = 50;
+const FEWEST_SYMBOLS: u32 = 30;
 
 /// Five neighbouring statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +63,15 @@ pub(super) fn windows(function: &Function, number: u32) -> Vec<Window> {
         }
     }
     windows
+}
+
+/// How many different statements a function has.
+pub(super) fn different(function: &Function) -> usize {
+    let mut hashes: Vec<u64> =
+        function.shape.statements.iter().map(|statement| hash(function, statement)).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.len()
 }
 
 fn hash(function: &Function, statement: &Statement) -> u64 {

@@ -201,23 +201,23 @@ fn holes(members: &[&Loaded]) -> Vec<Hole> {
 
 fn suggestion(members: &[Member], literals: &[Hole]) -> String {
     let name = shared_name(members.iter().map(|member| member.name.as_str()));
-    let name = name.unwrap_or_else(|| "shared".to_owned());
     // Holes with equal rows are one parameter.
     let mut rows: Vec<&[String]> = literals.iter().map(|hole| hole.values.as_slice()).collect();
     rows.sort_unstable();
     rows.dedup();
-    let signature = match rows.len() {
-        0 => format!("{name}(…)"),
-        1..=4 => {
-            let parameters: Vec<String> = (1..=rows.len()).map(|at| format!("value{at}")).collect();
-            format!("{name}(…, {})", parameters.join(", "))
-        }
-        many => format!("{name}(…, {{ {many} values }})"),
+    let parameters: Vec<String> = match rows.len() {
+        few @ 0..=4 => (1..=few).map(|at| format!("value{at}")).collect(),
+        many => vec![format!("{{ {many} values }}")],
+    };
+    let parameters = ["…".to_owned()].into_iter().chain(parameters).collect::<Vec<_>>().join(", ");
+    let shared = match name {
+        Some(name) => format!("one `{name}({parameters})`"),
+        None => format!("one function of ({parameters})"),
     };
     let differ = match rows.len() {
         0 => "nothing but names and layout differs".to_owned(),
         1 => "one literal differs and would be a parameter".to_owned(),
         many => format!("{many} literals differ and would be parameters"),
     };
-    format!("if their contracts are the same, one `{signature}` can serve all {}: {differ}", members.len())
+    format!("if their contracts are the same, {shared} can serve all {}: {differ}", members.len())
 }

@@ -32,6 +32,8 @@ const LONG_LIST: usize = 40;
 const NEXT: usize = 6;
 /// Fewer symbols say too little.
 const FEWEST_SYMBOLS: usize = 40;
+/// Different statements, at least: a list of one statement is a table.
+const FEWEST_DIFFERENT: usize = 4;
 /// Functions that differ in what they call need more in common.
 const FEWEST_FOR_CALLEES: u32 = 8;
 /// Symbols that are held at once.
@@ -54,7 +56,7 @@ pub(in crate::check) struct Near {
 impl Near {
     pub(super) fn of(function: &Function, digest_of: u128, number: u32) -> Option<Self> {
         let symbols = &function.shape.symbols;
-        if symbols.len() < FEWEST_SYMBOLS {
+        if symbols.len() < FEWEST_SYMBOLS || super::block::different(function) < FEWEST_DIFFERENT {
             return None;
         }
         let blind: Vec<u64> = blinded(symbols).collect();

@@ -95,7 +95,7 @@ fn once(case: &Case, reversed: bool) -> Result<Answer, String> {
         Box::new(Reversed(tree, files))
     };
     let (before, now) = (tree(&case.before), tree(&case.now));
-    let debt = if case.no_debt { None } else { Some(start(&*before, &case.policy_before)?) };
+    let debt = if case.has_debt { Some(start(&*before, &case.policy_before)?) } else { None };
     let survey = Survey::read(input(&*now, debt.as_ref(), None), case.policy.clone());
     let report = survey.report();
     consistent(&report, &*now, &case.policy)?;

@@ -21,8 +21,8 @@ pub(super) struct Case {
     pub(super) policy_before: Policy,
     /// What is asked now.
     pub(super) policy: Policy,
-    /// No debt file was written before.
-    pub(super) no_debt: bool,
+    /// A debt file was written before.
+    pub(super) has_debt: bool,
     /// The reason with which growth is accepted.
     pub(super) accept: Option<String>,
     pub(super) blocks: Vec<Block>,
@@ -97,6 +97,10 @@ impl Case {
         if case.blocks.is_empty() {
             return Err("a case needs an answer".to_owned());
         }
+        // Without a history there is nothing that could have been recorded.
+        let asks = |part: &str| case.blocks.iter().any(|block| block.part == part);
+        case.has_debt =
+            has_before || !before.is_empty() || !changed.is_empty() || asks("debt") || asks("updated");
         case.read_sides(before, &changed)?;
         case.read_options(&options)?;
         if !has_before {
@@ -148,7 +152,7 @@ impl Case {
                 ("across-files", "") => self.policy.across_files = true,
                 ("advice", "") => self.policy.advice = true,
                 ("all-functions", "") => self.policy.all_functions = true,
-                ("no-debt", "") => self.no_debt = true,
+                ("no-debt", "") => self.has_debt = false,
                 ("within", path) => self.policy.within.push(path.to_owned()),
                 ("accept", reason) => self.accept = Some(reason.to_owned()),
                 ("only", question) => {
