@@ -157,6 +157,11 @@ impl Session {
         &self.tree
     }
 
+    /// Links of the project that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        self.tree.broken_links()
+    }
+
     /// What could not be looked at, and what is odd about the place.
     pub(crate) fn trouble(&self) -> Trouble {
         self.own_trouble()

@@ -34,6 +34,8 @@ pub struct Input<'a> {
     pub tests: &'a BTreeSet<String>,
     /// What discovery could not look at.
     pub unseen: &'a [NotChecked],
+    /// Links that lead nowhere, or in circles: files that cannot be read.
+    pub broken_links: &'a [String],
     /// The recorded debt; `None` when there is no file.
     pub debt: Option<&'a Debt>,
     /// The revision to judge against.
@@ -121,7 +123,8 @@ impl<'a> Survey<'a> {
             input,
             policy,
         };
-        let wanted: Vec<&String> = input.tree.files().iter().filter(|path| survey.is_wanted(path)).collect();
+        let files = input.tree.files().iter().chain(input.broken_links);
+        let wanted: Vec<&String> = files.filter(|path| survey.is_wanted(path)).collect();
         let outcomes: Vec<(String, Outcome)> =
             wanted.par_iter().map(|path| ((*path).clone(), survey.look(path))).collect();
         survey.files = outcomes.into_iter().collect();
@@ -447,7 +450,7 @@ fn functions(
         language.functions(SourceFile { path, bytes }).ok_or((Unchecked::UnsupportedLanguage, None))?;
     match facts.damage.first() {
         None => Ok(facts),
-        Some(Damage { cause, line, .. }) if cause == "depth" => Err((Unchecked::Depth, Some(*line))),
+        Some(Damage { cause, line, .. }) if cause.starts_with("depth") => Err((Unchecked::Depth, Some(*line))),
         Some(damage) => Err((Unchecked::Unparsable, Some(damage.line))),
     }
 }

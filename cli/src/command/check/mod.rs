@@ -38,11 +38,13 @@ pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Re
         Some(_) => Some(base::read(&session, &against, &mut problems)?),
         None => None,
     };
+    let broken_links = session.broken_links();
     let input = Input {
         tree: session.tree(),
         languages: owed_plugins::languages(),
         tests: &BTreeSet::new(),
         unseen: &trouble.not_checked,
+        broken_links: &broken_links,
         debt: recorded.as_ref(),
         base: base.as_ref(),
         coverage: coverage.as_ref(),

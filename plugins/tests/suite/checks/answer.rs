@@ -129,6 +129,7 @@ fn input<'a>(tree: &'a dyn Tree, debt: Option<&'a Debt>, base: Option<&'a Base>)
         languages: owed_plugins::languages(),
         tests: &NONE,
         unseen: &[],
+        broken_links: &[],
         debt,
         base,
         coverage: None,
