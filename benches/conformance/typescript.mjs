@@ -99,11 +99,10 @@ function bytes(text) {
   return table;
 }
 
-for await (const path of createInterface({ input: process.stdin })) {
+function measure(path) {
   const text = readFileSync(path, "utf8");
   const kind = KINDS[path.slice(path.lastIndexOf(".") + 1)];
-  const options = { languageVersion: ts.ScriptTarget.ESNext, impliedNodeFormat: undefined };
-  const file = ts.createSourceFile(path, text, options, true, kind);
+  const file = ts.createSourceFile(path, text, { languageVersion: ts.ScriptTarget.ESNext }, true, kind);
   const answer = { path, fault: null, line: null, functions: [] };
   const fault = file.parseDiagnostics[0];
   if (fault) {
@@ -112,6 +111,17 @@ for await (const path of createInterface({ input: process.stdin })) {
   } else {
     const table = bytes(text);
     answer.functions = functions(file, tokens(file)).map((it) => [table[it.start], table[it.end], it.own, it.total]);
+  }
+  return answer;
+}
+
+for await (const path of createInterface({ input: process.stdin })) {
+  let answer;
+  try {
+    answer = measure(path);
+  } catch (fault) {
+    if (!(fault instanceof RangeError)) throw fault;
+    answer = { path, fault: fault.message, line: null, functions: [] };
   }
   process.stdout.write(JSON.stringify(answer) + "\n");
 }

@@ -10,6 +10,7 @@ mod answer;
 mod case;
 mod checks;
 mod compare;
+mod functions;
 mod render;
 mod store;
 

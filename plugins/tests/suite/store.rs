@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Entry> {
     cases_in(FOLDERS)
 }
 
-/// Every case in these folders, sorted by path.
+/// Every case in `folders` below `corpus/`, sorted by path.
 pub(crate) fn cases_in(folders: &[&str]) -> Vec<Entry> {
     let root = root();
     let mut entries = Vec::new();

@@ -20,9 +20,11 @@
 //!   a branch without braces is a block of one statement; `else if` is no block.
 //! - In `.vue`, `.svelte` and `.astro` files the scripts are measured, not the markup.
 
+mod exports;
 mod faults;
 mod lexemes;
 mod shape;
+mod types;
 mod walk;
 mod words;
 
@@ -93,7 +95,7 @@ fn parsed(
     declarations: bool,
     template: bool,
 ) -> FunctionFacts {
-    let parsed = parse::parse(arena, text, extension, declarations);
+    let parsed = parse::parse(arena, text, extension, declarations, true);
     let lines = Lines::new(text);
     if !parsed.faults.is_empty() {
         return faults::facts(parsed.faults, &lines);
@@ -102,12 +104,22 @@ fn parsed(
         return damaged(&depth_cause(), lines.line(at), Span { start: at, end: at + 1 });
     }
     let program = arena.alloc(parsed.answer.program);
-    let (scoping, early) = faults::early(program, text, template);
+    if !parsed.plain.is_empty() && !types::used(program) {
+        return faults::facts(parsed.plain, &lines);
+    }
+    let (scoping, mut early) = faults::early(program, text, template);
+    if !template {
+        early.extend(exports::faults(program, &parsed.answer.tokens));
+        early.extend(types::faults(program, &parsed.answer.tokens));
+    }
     if !early.is_empty() {
         return faults::facts(early, &lines);
     }
     let mut walk = walk::Walk::new(text, &parsed.answer.tokens, &scoping, &lines);
     walk.program(program);
+    if !walk.faults.is_empty() {
+        return faults::facts(walk.faults, &lines);
+    }
     let lone_return = walk.lone_return;
     if let Some(span) = lone_return
         && !template

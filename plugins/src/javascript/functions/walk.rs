@@ -13,6 +13,7 @@ use owed_engine::facts::Span as Place;
 use owed_engine::function::{Function as Measured, FunctionKind};
 
 use super::super::read::lines::Lines;
+use super::super::read::parse::Fault;
 use super::shape::symbol_number;
 use crate::measure::{Builder, Frames, Named, Opening, Tag, Target, hash};
 
@@ -34,6 +35,23 @@ struct Met<'n> {
     block: bool,
     /// Its own name and what else is written before the parameters.
     head: Option<&'n str>,
+}
+
+/// Where `break` and `continue` can go.
+#[derive(Clone, Debug, Default)]
+struct Jumps {
+    loops: u32,
+    switches: u32,
+    labels: Vec<String>,
+}
+
+/// State of the expression that is read, which a function in it does not share.
+struct Around<'t> {
+    branch: Branch,
+    logic: Option<LogicalOperator>,
+    in_logic: bool,
+    element: Option<&'t str>,
+    jumps: Jumps,
 }
 
 /// What a branch of a statement is.
@@ -68,6 +86,9 @@ pub(super) struct Walk<'t, 'a> {
     element: Option<&'t str>,
     /// A `return` outside any function.
     pub(super) lone_return: Option<Span>,
+    /// Jumps out of nothing; the scope analysis does not see that an arrow is a border.
+    pub(super) faults: Vec<Fault>,
+    jumps: Jumps,
     marker: std::marker::PhantomData<&'a ()>,
 }
 
@@ -89,6 +110,8 @@ impl<'t, 'a> Walk<'t, 'a> {
             this: None,
             element: None,
             lone_return: None,
+            faults: Vec::new(),
+            jumps: Jumps::default(),
             marker: std::marker::PhantomData,
         }
     }
@@ -237,16 +260,35 @@ impl<'t, 'a> Walk<'t, 'a> {
         self.visit_function_body(body);
     }
 
-    /// State of the expression that is read, which a function in it does not share.
-    fn set_aside(&mut self) -> (Branch, Option<LogicalOperator>, bool, Option<&'t str>) {
-        let saved = (self.branch, self.logic, self.in_logic, self.element);
-        (self.branch, self.logic, self.in_logic, self.element) = (Branch::Alone, None, false, None);
+    fn set_aside(&mut self) -> Around<'t> {
         self.else_if = false;
-        saved
+        Around {
+            branch: std::mem::replace(&mut self.branch, Branch::Alone),
+            logic: self.logic.take(),
+            in_logic: std::mem::take(&mut self.in_logic),
+            element: self.element.take(),
+            jumps: std::mem::take(&mut self.jumps),
+        }
     }
 
-    fn restore(&mut self, saved: (Branch, Option<LogicalOperator>, bool, Option<&'t str>)) {
-        (self.branch, self.logic, self.in_logic, self.element) = saved;
+    fn restore(&mut self, around: Around<'t>) {
+        self.branch = around.branch;
+        self.logic = around.logic;
+        self.in_logic = around.in_logic;
+        self.element = around.element;
+        self.jumps = around.jumps;
+    }
+
+    /// A jump must have somewhere to go in its own function.
+    fn jump(&mut self, word: &str, label: Option<&LabelIdentifier<'a>>, possible: bool, span: Span) {
+        let known = match label {
+            Some(label) => self.jumps.labels.iter().any(|known| *known == label.name.as_str()),
+            None => possible,
+        };
+        if !known {
+            let cause = format!("`{word}` has nothing to leave in its function");
+            self.faults.push(Fault { cause, start: span.start, end: span.end });
+        }
     }
 
     /// From the first token after the decorators.
@@ -266,6 +308,13 @@ impl<'t, 'a> Walk<'t, 'a> {
 
     /// A loop: what stands in its body is nested.
     fn looped(&mut self, body: &Statement<'a>) {
+        self.jumps.loops += 1;
+        self.nested(body);
+        self.jumps.loops -= 1;
+    }
+
+    /// A branch that stands one level deeper.
+    fn nested(&mut self, body: &Statement<'a>) {
         self.builder.deeper();
         self.branch(body);
         self.builder.shallower();
@@ -739,7 +788,9 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             self.enter_node(node);
             self.visit_label_identifier(&labelled.label);
             self.branch = Branch::Labelled(block);
+            self.jumps.labels.push(labelled.label.name.to_string());
             self.visit_statement(&labelled.body);
+            self.jumps.labels.pop();
             self.leave_node(node);
             return;
         }
@@ -788,7 +839,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         let node = AstKind::IfStatement(self.alloc(it));
         self.enter_node(node);
         self.visit_expression(&it.test);
-        self.looped(&it.consequent);
+        self.nested(&it.consequent);
         match &it.alternate {
             Some(chain @ Statement::IfStatement(_)) => {
                 self.else_if = true;
@@ -797,7 +848,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             }
             Some(other) => {
                 self.builder.flat();
-                self.looped(other);
+                self.nested(other);
             }
             None => {}
         }
@@ -865,12 +916,14 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
         self.enter_node(node);
         self.visit_expression(&it.discriminant);
         self.builder.deeper();
+        self.jumps.switches += 1;
         for case in &it.cases {
             if case.test.is_some() {
                 self.builder.decision();
             }
             self.visit_switch_case(case);
         }
+        self.jumps.switches -= 1;
         self.builder.shallower();
         self.leave_node(node);
     }
@@ -895,6 +948,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_break_statement(&mut self, it: &BreakStatement<'a>) {
+        let possible = self.jumps.loops + self.jumps.switches > 0;
+        self.jump("break", it.label.as_ref(), possible, it.span);
         if it.label.is_some() {
             self.builder.flat();
         }
@@ -902,6 +957,8 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
     }
 
     fn visit_continue_statement(&mut self, it: &ContinueStatement<'a>) {
+        let possible = self.jumps.loops > 0;
+        self.jump("continue", it.label.as_ref(), possible, it.span);
         if it.label.is_some() {
             self.builder.flat();
         }

@@ -146,7 +146,7 @@ fn parse_and_walk(
     text: &str,
     whole: bool,
 ) -> FileFacts {
-    let parsed = parse::parse(arena, text, extension, declarations);
+    let parsed = parse::parse(arena, text, extension, declarations, false);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
         lexical::read(text)

@@ -28,28 +28,46 @@ pub(in crate::javascript) struct Parsed<'a> {
     pub(in crate::javascript) answer: ParserReturn<'a>,
     /// Its errors; empty when the dialect fits.
     pub(in crate::javascript) faults: Vec<Fault>,
+    /// The errors of plain JavaScript when only TypeScript fits a file of JavaScript.
+    pub(in crate::javascript) plain: Vec<Fault>,
 }
 
 /// Parses `text` in the dialects that `extension` allows (`ts`, `jsx`, …).
-/// `declarations` says that it is a declaration file.
+/// `declarations` says that it is a declaration file, `strict` that regular expressions are
+/// read, too.
 pub(in crate::javascript) fn parse<'a>(
     allocator: &'a Allocator,
     text: &'a str,
     extension: &str,
     declarations: bool,
+    strict: bool,
 ) -> Parsed<'a> {
     let mut best: Option<Parsed<'a>> = None;
     for (dialect, loose) in dialects(extension, declarations) {
-        let options =
-            ParseOptions { preserve_parens: false, allow_return_outside_function: loose, ..<_>::default() };
-        let answer = Parser::new(allocator, text, dialect)
-            .with_options(options)
-            .with_config(TokensParserConfig)
-            .parse();
+        let options = ParseOptions {
+            preserve_parens: false,
+            allow_return_outside_function: loose,
+            parse_regular_expression: strict,
+            ..<_>::default()
+        };
+        let parser = || Parser::new(allocator, text, dialect).with_options(options);
+        // Debug builds of the parser assert what does not hold of its list of tokens after some
+        // errors; it finds the errors without the list.
+        let plain = if cfg!(debug_assertions) { Some(parser().parse()) } else { None };
+        let answer = match plain.filter(|plain| plain.panicked || !plain.diagnostics.is_empty()) {
+            Some(refused) => refused,
+            None => parser().with_config(TokensParserConfig).parse(),
+        };
         if !answer.panicked && answer.diagnostics.is_empty() {
-            return Parsed { answer, faults: Vec::new() };
+            let plain = match best {
+                Some(best) if dialect.is_typescript() && !best.answer.program.source_type.is_typescript() => {
+                    best.faults
+                }
+                _ => Vec::new(),
+            };
+            return Parsed { answer, faults: Vec::new(), plain };
         }
-        let parsed = Parsed { faults: faults(&answer, text), answer };
+        let parsed = Parsed { faults: faults(&answer, text), answer, plain: Vec::new() };
         let better = match &best {
             None => true,
             Some(old) => {

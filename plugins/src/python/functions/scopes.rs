@@ -178,8 +178,12 @@ impl<'a> Collect<'a> {
 
     fn bind(&mut self, name: &'a str, place: TextSize) {
         let here = self.here();
-        let scope = if here.globals.contains_key(name) { MODULE } else { self.at };
-        self.bind_in(scope, name, place);
+        if here.globals.contains_key(name) {
+            // The module's, wherever it is assigned.
+            self.bind_in(MODULE, name, TextSize::new(u32::MAX));
+        } else if !here.nonlocals.contains_key(name) {
+            self.bind_in(self.at, name, place);
+        }
     }
 
     fn identifier(&mut self, name: &'a Identifier) {
@@ -392,8 +396,9 @@ impl<'a> Collect<'a> {
                     {
                         scope = self.scopes.list[scope as usize].parent.unwrap_or(MODULE);
                     }
-                    let global = self.scopes.list[scope as usize].globals.contains_key(name.id.as_str());
-                    self.bind_in(if global { MODULE } else { scope }, &name.id, name.start());
+                    let around = std::mem::replace(&mut self.at, scope);
+                    self.bind(&name.id, name.start());
+                    self.at = around;
                 }
                 self.visit_expr(&it.value);
             }

@@ -413,10 +413,11 @@ impl<'t, 'a> Walk<'t, 'a> {
         self.builder.shallower();
     }
 
-    /// A block that the interpreter keeps on its stack of blocks, of which it has twenty.
+    /// A block that the compiler keeps on its stack of blocks, which takes 21 (as CPython 3.14
+    /// was seen to do; `CO_MAXBLOCKS`).
     fn kept(&mut self, range: TextRange, work: impl FnOnce(&mut Self)) {
         self.blocks += 1;
-        if self.blocks == 21 {
+        if self.blocks == 22 {
             self.more.push(("depth: too many statically nested blocks".to_owned(), range));
         }
         work(self);
@@ -582,6 +583,9 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
     fn visit_keyword(&mut self, keyword: &'a Keyword) {
         match &keyword.arg {
             Some(name) => {
+                if name.as_str() == "__debug__" {
+                    self.more.push(("cannot assign to __debug__".to_owned(), name.range()));
+                }
                 self.builder.node(word!("keyword"));
                 self.builder.member(&name.id, false);
             }
@@ -836,6 +840,11 @@ impl<'a> Walk<'_, 'a> {
             self.builder.node(word!("*"));
         }
         let in_try = std::mem::replace(&mut self.in_try, true);
+        for ExceptHandler::ExceptHandler(handler) in it.handlers.iter().rev().skip(1) {
+            if handler.type_.is_none() {
+                self.more.push(("default 'except:' must be last".to_owned(), handler.range));
+            }
+        }
         let body = |this: &mut Self| {
             if it.handlers.is_empty() {
                 this.visit_body(&it.body);
@@ -844,7 +853,10 @@ impl<'a> Walk<'_, 'a> {
             }
             for handler in &it.handlers {
                 this.stars += u32::from(it.is_star);
-                this.visit_except_handler(handler);
+                // The handler itself and its cleaning up.
+                this.kept(handler.range(), |this| {
+                    this.kept(handler.range(), |this| this.visit_except_handler(handler))
+                });
                 this.stars -= u32::from(it.is_star);
             }
             if !it.orelse.is_empty() {
@@ -881,6 +893,9 @@ impl<'a> Walk<'_, 'a> {
                 self.named(&it.id, callee);
             }
             Expr::Attribute(it) => {
+                if !it.ctx.is_load() && it.attr.as_str() == "__debug__" {
+                    self.more.push(("cannot assign to __debug__".to_owned(), it.range));
+                }
                 self.visit_expr(&it.value);
                 let callee = self.is_callee(it.attr.start());
                 self.builder.member(&it.attr.id, callee);
