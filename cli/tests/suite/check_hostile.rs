@@ -178,7 +178,7 @@ fn files() -> BTreeMap<String, (Vec<u8>, Fate)> {
     }
     // Nesting of every kind, 100,000 deep.
     for (at, (open, close)) in
-        [("(", ")"), ("[", "]"), ("{a:", "}"), ("!", ""), ("-", ""), ("f(", ")"), ("a?", ":b")]
+        [("(", ")"), ("[", "]"), ("{a:", "}"), ("!", ""), ("- ", ""), ("f(", ")"), ("a?", ":b")]
             .iter()
             .enumerate()
     {
