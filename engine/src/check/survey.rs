@@ -450,7 +450,9 @@ fn functions(
         language.functions(SourceFile { path, bytes }).ok_or((Unchecked::UnsupportedLanguage, None))?;
     match facts.damage.first() {
         None => Ok(facts),
-        Some(Damage { cause, line, .. }) if cause.starts_with("depth") => Err((Unchecked::Depth, Some(*line))),
+        Some(Damage { cause, line, .. }) if cause.starts_with("depth") => {
+            Err((Unchecked::Depth, Some(*line)))
+        }
         Some(damage) => Err((Unchecked::Unparsable, Some(damage.line))),
     }
 }
