@@ -27,6 +27,9 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The folders that hold cases of checks.
+pub(crate) const CHECKS: &[&str] = &["check", "ratchet", "repeated"];
+
 /// Every case of selection, sorted by path.
 pub(crate) fn cases() -> Vec<Entry> {
     cases_in(FOLDERS)
