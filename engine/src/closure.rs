@@ -19,28 +19,29 @@ use crate::project::{Project, read_source};
 use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
-use crate::tree::Kind;
+use crate::tree::{Kind, Tree};
 
 /// What one source file depends on, before its targets have numbers.
 #[derive(Default)]
-struct Found {
-    edges: Vec<(NodeKey, Edge)>,
-    absent: Vec<(Absent, u32)>,
-    traits: Vec<Trait>,
-    problems: Vec<Problem>,
-    extra: Option<(String, Result<FileFacts, Unchecked>)>,
+pub(crate) struct Found {
+    pub(crate) edges: Vec<(NodeKey, Edge)>,
+    pub(crate) absent: Vec<(Absent, u32)>,
+    pub(crate) traits: Vec<Trait>,
+    pub(crate) problems: Vec<Problem>,
+    /// A file outside of the inventory that was read for it.
+    pub(crate) extra: Option<(String, Result<FileFacts, Unchecked>)>,
 }
 
 /// Resolvers of every class and language, in one table.
 type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
 
-/// Builds `project.graph`.
-pub(crate) fn resolve(project: &mut Project<'_>) {
-    let mut graph = Graph::default();
-    let mut frontier = Vec::new();
+/// Builds `project.graph`. With `keep`, also gives what each node was found to depend on.
+/// Contents and the root are asked of `tree`, which is the project's or one that remembers.
+pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) -> Vec<Wires> {
+    let mut building = Building { graph: Graph::default(), frontier: Vec::new(), wires: keep.then(Vec::new) };
     let links = Links::new(project.tree);
     for number in 0..project.tests.len() {
-        add_test(project, &links, &mut graph, &mut frontier, number);
+        add_test(project, &links, &mut building, number);
     }
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
@@ -48,74 +49,117 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     let resolvers: Resolvers<'_> = project
         .classes
         .iter()
-        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(project.tree, options)).collect())
+        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(tree, options)).collect())
         .collect();
-    while !frontier.is_empty() {
-        let found: Vec<(NodeId, Found)> = frontier
+    while !building.frontier.is_empty() {
+        let found: Vec<(NodeId, Found)> = building
+            .frontier
             .par_iter()
-            .map(|&id| (id, follow(project, &links, &extra, &resolvers, graph.key(id))))
+            .map(|&id| {
+                let of = |class: u32, language: usize| &*resolvers[class as usize][language];
+                (id, follow(project, tree, &links, &extra, &of, building.graph.key(id)))
+            })
             .collect();
-        frontier = Vec::new();
+        building.frontier.clear();
         for (id, found) in found {
-            let mut edges = Vec::with_capacity(found.edges.len());
-            for (key, edge) in found.edges {
-                edges.push((add_target(&mut graph, &mut frontier, key), edge));
-            }
-            graph.add_edges(id, edges);
-            graph.add_absent(id, found.absent);
-            for fact in found.traits {
-                graph.add_trait(id, fact);
-            }
-            problems.extend(found.problems);
-            if let Some((path, read)) = found.extra {
-                match read {
-                    Ok(facts) => {
-                        extra.insert(path, facts);
-                    }
-                    Err(reason) => not_checked.push(NotChecked { path, reason, line: None }),
+            let Found { edges, absent, traits, problems: more, extra: read } = found;
+            let edges: Vec<_> = edges.into_iter().map(|(key, edge)| (building.target(key), edge)).collect();
+            let unread = read.and_then(|(path, read)| match read {
+                Ok(facts) => {
+                    extra.insert(path, facts);
+                    None
                 }
-            }
+                Err(reason) => Some(NotChecked { path, reason, line: None }),
+            });
+            not_checked.extend(unread.clone());
+            problems.extend_from_slice(&more);
+            building.wire(id, Wires { edges, absent, traits, problems: more, unread });
         }
     }
-    graph.finish();
     drop(resolvers);
+    let Building { mut graph, wires, .. } = building;
+    graph.finish();
     project.graph = graph;
     project.problems.extend(problems);
     project.not_checked.extend(not_checked);
     project.not_checked.sort();
     project.not_checked.dedup();
     project.facts.extend(extra);
+    wires.unwrap_or_default()
 }
 
-fn add_test(
-    project: &Project<'_>,
-    links: &Links,
-    graph: &mut Graph,
-    frontier: &mut Vec<NodeId>,
-    number: usize,
-) {
+/// What one node depends on, with its targets by number, in the order in which they were
+/// found: the order decides the numbers of new nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wires {
+    pub(crate) edges: Vec<(NodeId, Edge)>,
+    pub(crate) absent: Vec<(Absent, u32)>,
+    pub(crate) traits: Vec<Trait>,
+    pub(crate) problems: Vec<Problem>,
+    /// A file outside of the inventory that it leads to and that could not be read.
+    pub(crate) unread: Option<NotChecked>,
+}
+
+/// A graph while it is built.
+struct Building {
+    graph: Graph,
+    /// Nodes that are new and must be followed.
+    frontier: Vec<NodeId>,
+    /// By number of the node, when they are kept.
+    wires: Option<Vec<Wires>>,
+}
+
+impl Building {
+    /// The node of a target; a source that is new is followed next.
+    fn target(&mut self, key: NodeKey) -> NodeId {
+        let followed = is_followed(&key);
+        let (to, new) = self.graph.add_node(key);
+        if new && followed {
+            self.frontier.push(to);
+        }
+        to
+    }
+
+    fn wire(&mut self, id: NodeId, wires: Wires) {
+        if let Some(kept) = &mut self.wires {
+            kept.resize_with(kept.len().max(id.index() + 1), Wires::default);
+            kept[id.index()] = wires.clone();
+        }
+        self.graph.add_edges(id, wires.edges);
+        self.graph.add_absent(id, wires.absent);
+        for fact in wires.traits {
+            self.graph.add_trait(id, fact);
+        }
+    }
+}
+
+/// Whether what a node depends on is found by following it.
+pub(crate) fn is_followed(key: &NodeKey) -> bool {
+    matches!(key, NodeKey::Source { .. } | NodeKey::Sources { .. })
+}
+
+fn add_test(project: &Project<'_>, links: &Links, building: &mut Building, number: usize) {
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
-    let (id, _) = graph.add_node(NodeKey::Test(number_of(number)));
-    let (common, new) = graph.add_node(NodeKey::Suite(number_of(reference.suite)));
+    let (id, _) = building.graph.add_node(NodeKey::Test(number_of(number)));
+    let (common, new) = building.graph.add_node(NodeKey::Suite(number_of(reference.suite)));
     if new {
-        let edges = shared_edges(project, links, graph, frontier, suite.class, &suite.project.shared);
-        graph.add_edges(common, edges);
+        let edges = shared_edges(project, links, building, suite.class, &suite.project.shared);
+        building.wire(common, Wires { edges, ..Wires::default() });
     }
-    let mut edges = shared_edges(project, links, graph, frontier, suite.class, &test.shared);
+    let mut edges = shared_edges(project, links, building, suite.class, &test.shared);
     let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind: EdgeKind::Own, line: 0 })];
     add_other_names(project, links, &mut own);
-    edges.extend(own.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)));
+    edges.extend(own.into_iter().map(|(key, edge)| (building.target(key), edge)));
     edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
-    graph.add_edges(id, edges);
+    building.wire(id, Wires { edges, ..Wires::default() });
 }
 
 fn shared_edges(
     project: &Project<'_>,
     links: &Links,
-    graph: &mut Graph,
-    frontier: &mut Vec<NodeId>,
+    building: &mut Building,
     class: u32,
     shared: &[Shared],
 ) -> Vec<(NodeId, Edge)> {
@@ -125,17 +169,7 @@ fn shared_edges(
     };
     let mut keys: Vec<(NodeKey, Edge)> = shared.iter().map(edge).collect();
     add_other_names(project, links, &mut keys);
-    keys.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)).collect()
-}
-
-/// The node of a target; a source that is new is followed next.
-fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
-    let source = matches!(key, NodeKey::Source { .. } | NodeKey::Sources { .. });
-    let (to, new) = graph.add_node(key);
-    if new && source {
-        frontier.push(to);
-    }
-    to
+    keys.into_iter().map(|(key, edge)| (building.target(key), edge)).collect()
 }
 
 fn number_of(index: usize) -> u32 {
@@ -215,17 +249,19 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
     edges.append(&mut more);
 }
 
-fn follow(
+/// What a source depends on. `resolver` gives the one of a class and a language.
+pub(crate) fn follow<'r>(
     project: &Project<'_>,
+    tree: &dyn Tree,
     links: &Links,
     extra: &BTreeMap<String, FileFacts>,
-    resolvers: &Resolvers<'_>,
+    resolver: &dyn Fn(u32, usize) -> &'r dyn Resolver,
     key: &NodeKey,
 ) -> Found {
     let mut found = Found::default();
     if let NodeKey::Sources { class, dir } = key {
-        for resolver in &resolvers[*class as usize] {
-            let sources = resolver.sources(dir);
+        for language in 0..project.plugins.languages.len() {
+            let sources = resolver(*class, language).sources(dir);
             add_resolution(project, &mut found, *class, sources, ImportKind::Glob, 0);
         }
         add_other_names(project, links, &mut found.edges);
@@ -238,7 +274,7 @@ fn follow(
     let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            let read = read_source(tree, project.plugins.languages[number], &project.settings, path);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -260,7 +296,7 @@ fn follow(
         None => return found,
     };
     let types_erased = project.classes[*class as usize].types_erased;
-    let resolver = &resolvers[*class as usize][number];
+    let resolver = resolver(*class, number);
     let around = resolver.surroundings(path);
     found.edges.extend(
         around
@@ -277,10 +313,10 @@ fn follow(
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, &**resolver, *class, path, import);
+        add_import(project, &mut found, resolver, *class, path, import);
     }
     for effect in &facts.effects {
-        add_effect(project, &mut found, *class, path, effect);
+        add_effect(project, tree, &mut found, *class, path, effect);
     }
     add_other_names(project, links, &mut found.edges);
     found.absent.sort_unstable();
@@ -412,7 +448,14 @@ fn import_operation(import: &Import) -> String {
     if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
 }
 
-fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+fn add_effect(
+    project: &Project<'_>,
+    tree: &dyn Tree,
+    found: &mut Found,
+    class: u32,
+    from: &str,
+    effect: &Effect,
+) {
     let fact = |opacity, reason| Trait {
         opacity,
         reason,
@@ -427,7 +470,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
         }
         EffectClass::Bounded(expression) => {
             found.traits.push(fact(Opacity::Bounded, None));
-            for place in places(project, class, from, expression) {
+            for place in places(project, tree, class, from, expression) {
                 match place {
                     // The whole project is no bound.
                     Some(dir) if dir.is_empty() => {
@@ -447,7 +490,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                 Pin::Env(name) => found.edges.push((NodeKey::Env(name.as_str().into()), edge)),
                 Pin::Named(_) => {}
                 Pin::File(expression) => {
-                    for place in places(project, class, from, expression) {
+                    for place in places(project, tree, class, from, expression) {
                         match place {
                             Some(path) => found.edges.push((data_key(project, &path), edge)),
                             None => found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host))),
@@ -455,7 +498,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                     }
                 }
                 Pin::Listing { dir, glob } => {
-                    for place in places(project, class, from, dir) {
+                    for place in places(project, tree, class, from, dir) {
                         let Some(dir) = place else {
                             found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host)));
                             continue;
@@ -470,11 +513,17 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+fn places(
+    project: &Project<'_>,
+    tree: &dyn Tree,
+    class: u32,
+    from: &str,
+    expression: &PathExpr,
+) -> Vec<Option<String>> {
     match expression.base {
         PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
         PathBase::Absolute => {
-            let root = project.tree.root().to_string_lossy();
+            let root = tree.root().to_string_lossy();
             let inside = expression.path.strip_prefix(&*root).map(|rest| rest.trim_start_matches('/'));
             vec![inside.and_then(|rest| path::join("", rest))]
         }

@@ -16,6 +16,7 @@ use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use rustc_hash::{FxHashMap, FxHasher};
+use serde::{Deserialize, Serialize};
 
 use crate::facts::{ImportKind, Opaque};
 use crate::resolve::Listing;
@@ -26,7 +27,7 @@ use crate::selection::Opacity;
 pub type NodeId = NodeIndex<u32>;
 
 /// What a node stands for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NodeKey {
     /// A test file of a runner project, by its number in [`crate::project::Project::tests`].
     Test(u32),
@@ -81,7 +82,7 @@ impl NodeKey {
 }
 
 /// Why one node depends on another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum EdgeKind {
     /// From a test to its own file.
     Own,
@@ -125,7 +126,7 @@ impl EdgeKind {
 }
 
 /// An edge: its kind and where it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Edge {
     /// Why.
     pub kind: EdgeKind,
@@ -134,7 +135,7 @@ pub struct Edge {
 }
 
 /// Something a file depends on that no edge can name, or that joins the identity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Trait {
     /// What it makes of a test that reaches it.
     pub opacity: Opacity,
@@ -159,8 +160,8 @@ pub struct Graph {
 }
 
 /// A path at which nothing is: all that is kept of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Absent(u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Absent(pub(crate) u64);
 
 impl Absent {
     /// Of `path`.

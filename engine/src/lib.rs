@@ -13,8 +13,10 @@
 //! file, clock, environment or process. The two doors to the outside are
 //! [`read`] (the disk) and [`vcs`] (git).
 
+pub mod cache;
 pub mod change;
 mod closure;
+pub mod digest;
 pub mod facts;
 pub mod function;
 pub mod graph;
@@ -26,10 +28,12 @@ pub mod place;
 pub mod problem;
 pub mod project;
 pub mod read;
+mod recall;
 pub mod resolve;
 pub mod runner;
 pub mod select;
 pub mod selection;
+pub mod sources;
 pub mod tree;
 pub mod vcs;
 mod view;

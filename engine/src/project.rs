@@ -6,14 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
+use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source, State};
+use crate::cache::{Cache, Content, TracedLoader, TracedTree, key_of};
 use crate::change::Change;
-use crate::closure;
+use crate::closure::{self, Wires};
+use crate::digest::Digest;
 use crate::facts::FileFacts;
 use crate::graph::Graph;
 use crate::language::{Language, SourceFile};
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::resolve::ResolveOptions;
-use crate::runner::{ConfigLoader, Runner, RunnerProject, View};
+use crate::runner::{ConfigLoader, Discovery, Runner, RunnerProject, View};
+use crate::sources::Sources;
 use crate::tree::Tree;
 
 /// What `owed.toml` says, as far as the engine needs it.
@@ -109,7 +113,7 @@ pub struct Project<'a> {
     pub files: Vec<String>,
     /// The facts of each source file that could be read, sorted by path; without
     /// declarations, which selection by file does not ask for.
-    pub facts: BTreeMap<String, FileFacts>,
+    pub facts: Sources<'a>,
     /// The runner projects, in the order of runners, roots and configuration files.
     pub suites: Vec<Suite>,
     /// Every test file of every suite; test nodes of the graph are numbers in this list.
@@ -122,6 +126,19 @@ pub struct Project<'a> {
     pub not_checked: Vec<NotChecked>,
     /// What was not understood, sorted.
     pub problems: Vec<Problem>,
+    /// What is looked at on the way, when it is to be kept.
+    pub(crate) record: Option<Record<'a>>,
+}
+
+/// What is looked at while a project is read.
+pub(crate) struct Record<'a> {
+    cache: &'a Cache,
+    sources: Vec<Source>,
+    runners: Vec<RunnerSeen>,
+    reads: Vec<(String, Digest)>,
+    /// Whether an answer depends on where the project lies.
+    located: bool,
+    wires: Vec<Wires>,
 }
 
 impl<'a> Project<'a> {
@@ -138,11 +155,61 @@ impl<'a> Project<'a> {
         project
     }
 
+    /// The same with what earlier runs have kept, which spares time and changes no answer;
+    /// and keeps what this one finds.
+    pub fn load_with(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        loader: &dyn ConfigLoader,
+        cache: &'a Cache,
+    ) -> Self {
+        if let Some(project) = Self::recall(tree, plugins, settings.clone(), loader, cache) {
+            return project;
+        }
+        let mut project = Self::read_with(tree, plugins, settings, Some(cache));
+        project.discover(loader);
+        project.resolve();
+        project.keep();
+        project
+    }
+
     /// The first step: reads all sources in parallel.
     pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings) -> Self {
-        let exclude = globs(&settings.exclude);
-        let files: Vec<String> = tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect();
-        let (facts, not_checked) = read_sources(tree, plugins, &settings, &files);
+        Self::read_with(tree, plugins, settings, None)
+    }
+
+    /// The same; contents whose facts are in the cache are not parsed, and files that are
+    /// known to hold such a content are not even read.
+    pub fn read_with(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        cache: Option<&'a Cache>,
+    ) -> Self {
+        let files = considered(tree, &settings);
+        let (facts, sources) = read_sources(tree, plugins, &settings, &files, cache);
+        let record = cache.map(|cache| Record {
+            cache,
+            sources: Vec::new(),
+            runners: Vec::new(),
+            reads: Vec::new(),
+            located: false,
+            wires: Vec::new(),
+        });
+        let mut project = Self::new(tree, plugins, settings, files, Sources::of(facts));
+        project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.record = record.map(|record| Record { sources, ..record });
+        project
+    }
+
+    pub(crate) fn new(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        files: Vec<String>,
+        facts: Sources<'a>,
+    ) -> Self {
         Self {
             tree,
             plugins,
@@ -153,25 +220,68 @@ impl<'a> Project<'a> {
             tests: Vec::new(),
             classes: vec![ResolveOptions::default()],
             graph: Graph::default(),
-            not_checked,
+            not_checked: Vec::new(),
             problems: Vec::new(),
+            record: None,
         }
     }
 
     /// The last step: follows every closure from the tests outward.
     pub fn resolve(&mut self) {
-        closure::resolve(self);
+        match self.record.take() {
+            None => drop(closure::resolve(self, self.tree, false)),
+            Some(mut record) => {
+                let traced = TracedTree::new(self.tree);
+                record.wires = closure::resolve(self, &traced, true);
+                let (reads, located) = traced.finish();
+                record.reads = reads;
+                record.located |= located;
+                self.record = Some(record);
+            }
+        }
         self.problems.sort();
         self.problems.dedup();
     }
 
     /// The second step: asks the runners for their projects and tests.
     pub fn discover(&mut self, loader: &dyn ConfigLoader) {
-        let facts = &self.facts;
-        let lookup = |path: &str| facts.get(path);
-        let view = View { tree: self.tree, facts: &lookup, loader };
+        let is_kept = self.record.is_some();
+        let runners = 0..self.plugins.runners.len();
+        let found: Vec<(RunnerSeen, bool)> = runners
+            .into_par_iter()
+            .map(|runner| {
+                if is_kept {
+                    return self.ask(runner, loader);
+                }
+                let lookup = |path: &str| self.facts.get(path);
+                let view = View { tree: self.tree, facts: &lookup, loader };
+                let discovery = self.plugins.runners[runner].discover(&view);
+                (RunnerSeen { discovery, ..RunnerSeen::default() }, false)
+            })
+            .collect();
+        let located = found.iter().any(|(_, located)| *located);
+        let found: Vec<RunnerSeen> = found.into_iter().map(|(seen, _)| seen).collect();
+        if let Some(record) = &mut self.record {
+            record.runners.clone_from(&found);
+            record.located |= located;
+        }
+        self.take_discoveries(found.into_iter().map(|seen| seen.discovery));
+    }
+
+    /// Asks a runner, and remembers what it looks at and whether it asked for the root.
+    pub(crate) fn ask(&self, runner: usize, loader: &dyn ConfigLoader) -> (RunnerSeen, bool) {
+        let (tree, loader) = (TracedTree::new(self.tree), TracedLoader::new(loader));
+        let lookup = |path: &str| self.facts.get(path);
+        let discovery =
+            self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
+        let asked = loader.was_asked();
+        let (reads, located) = tree.finish();
+        (RunnerSeen { reads, asked, discovery }, located)
+    }
+
+    /// Takes what the runners found, in their order.
+    pub(crate) fn take_discoveries(&mut self, found: impl IntoIterator<Item = Discovery>) {
         let exclude = globs(&self.settings.exclude);
-        let found: Vec<_> = self.plugins.runners.par_iter().map(|runner| runner.discover(&view)).collect();
         for (number, discovery) in found.into_iter().enumerate() {
             self.problems.extend(discovery.problems);
             for mut project in discovery.projects {
@@ -187,6 +297,38 @@ impl<'a> Project<'a> {
                 });
             }
         }
+    }
+
+    /// Keeps the project for the next run, when it was read with a cache: new facts, and the
+    /// whole of it where the tree can tell all that was looked at.
+    pub fn keep(&mut self) {
+        let Some(record) = self.record.take() else { return };
+        let cache = record.cache;
+        if let (Some(layout), Some(witness)) = (self.tree.layout(), self.tree.witness()) {
+            let root = record.located.then(|| root_of(self.tree));
+            let seen = Seen {
+                setting: setting_of(self.plugins, &self.settings),
+                layout,
+                witness,
+                root,
+                sources: record.sources,
+                runners: record.runners,
+                beyond: self
+                    .facts
+                    .beyond()
+                    .filter_map(|path| {
+                        let at = record.reads.binary_search_by(|(read, _)| read.as_str().cmp(path)).ok()?;
+                        Some(record.reads[at].clone())
+                    })
+                    .collect(),
+                reads: record.reads,
+            };
+            let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
+            let mut wires = record.wires;
+            wires.resize_with(nodes.len(), Wires::default);
+            cache.keep_snapshot(&Snapshot { seen, nodes, wires });
+        }
+        cache.keep_facts();
     }
 
     /// The resolution class of these options: projects that differ only in where they lie
@@ -238,44 +380,110 @@ pub(crate) fn globs<S: AsRef<str>>(patterns: &[S]) -> GlobSet {
     builder.build().unwrap_or_default()
 }
 
+/// Where the project lies.
+pub(crate) fn root_of(tree: &dyn Tree) -> Digest {
+    Digest::of(tree.root().as_os_str().as_encoded_bytes())
+}
+
+/// Everything besides the tree that a project is a value of.
+pub(crate) fn setting_of(plugins: Plugins<'_>, settings: &Settings) -> Digest {
+    let settings = format!("{settings:?}");
+    let languages = plugins.languages.iter().flat_map(|l| [l.name(), l.reader_version()]);
+    let runners = plugins.runners.iter().map(|r| r.name());
+    let words = std::iter::once(settings.as_str()).chain(languages).chain(runners);
+    Digest::of_parts(words.map(str::as_bytes))
+}
+
+/// The files of the tree that are not excluded.
+pub(crate) fn considered(tree: &dyn Tree, settings: &Settings) -> Vec<String> {
+    if settings.exclude.is_empty() {
+        return tree.files().to_vec();
+    }
+    let exclude = globs(&settings.exclude);
+    tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect()
+}
+
+impl Source {
+    pub(crate) fn new(path: &str, digest: Digest, read: Result<&FileFacts, Unchecked>) -> Self {
+        let state = match read {
+            Err(reason) => State::Unread(reason),
+            Ok(facts) => match facts.damage.first() {
+                Some(damage) if damage.cause == "depth" => State::Damaged(Unchecked::Depth, damage.line),
+                Some(damage) => State::Damaged(Unchecked::Unparsable, damage.line),
+                None => State::Read,
+            },
+        };
+        Self { path: path.to_owned(), digest, state }
+    }
+
+    pub(crate) fn not_checked(&self) -> Option<NotChecked> {
+        let (reason, line) = match self.state {
+            State::Read => return None,
+            State::Damaged(reason, line) => (reason, Some(line)),
+            State::Unread(reason) => (reason, None),
+        };
+        Some(NotChecked { path: self.path.clone(), reason, line })
+    }
+}
+
 fn read_sources(
     tree: &dyn Tree,
     plugins: Plugins<'_>,
     settings: &Settings,
     files: &[String],
-) -> (BTreeMap<String, FileFacts>, Vec<NotChecked>) {
-    let read: Vec<(String, Option<FileFacts>, Option<NotChecked>)> = files
+    cache: Option<&Cache>,
+) -> (Vec<(String, FileFacts)>, Vec<Source>) {
+    let read: Vec<(Source, Option<FileFacts>)> = files
         .par_iter()
         .filter_map(|path| {
             let language = plugins.language_of(path)?;
-            Some(match read_source(tree, language, settings, path) {
-                Ok(facts) => {
-                    let unchecked = facts.damage.first().map(|damage| NotChecked {
-                        path: path.clone(),
-                        reason: if damage.cause == "depth" {
-                            Unchecked::Depth
-                        } else {
-                            Unchecked::Unparsable
-                        },
-                        line: Some(damage.line),
-                    });
-                    (path.clone(), Some(facts), unchecked)
-                }
-                Err(reason) => {
-                    (path.clone(), None, Some(NotChecked { path: path.clone(), reason, line: None }))
-                }
-            })
+            let (digest, facts) = read_cached(tree, language, settings, path, cache);
+            Some((Source::new(path, digest, facts.as_ref().map_err(|e| *e)), facts.ok()))
         })
         .collect();
-    let mut facts = BTreeMap::new();
-    let mut not_checked = Vec::new();
-    for (path, found, unchecked) in read {
-        not_checked.extend(unchecked);
-        if let Some(found) = found {
-            facts.insert(path, found);
-        }
+    let mut facts = Vec::with_capacity(read.len());
+    let mut sources = Vec::with_capacity(read.len());
+    for (source, found) in read {
+        facts.extend(found.map(|found| (source.path.clone(), found)));
+        sources.push(source);
     }
-    (facts, not_checked)
+    (facts, sources)
+}
+
+/// The facts of one source, from the cache if it has them, with the digest of its content
+/// (a meaningless one without a cache, where nobody hashes).
+pub(crate) fn read_cached(
+    tree: &dyn Tree,
+    language: &dyn Language,
+    settings: &Settings,
+    path: &str,
+    cache: Option<&Cache>,
+) -> (Digest, Result<FileFacts, Unchecked>) {
+    let Some(cache) = cache else {
+        return (Digest::default(), read_source(tree, language, settings, path));
+    };
+    let known = tree.known_digest(path);
+    if let Some(digest) = known
+        && let Some(facts) = cache.facts(language, path, digest, settings)
+    {
+        return (digest, facts);
+    }
+    let (bytes, digest) = match tree.read_with_digest(path) {
+        Ok(read) => read,
+        Err(reason) => return (Digest::or_reason(Err(reason)), Err(reason)),
+    };
+    if known != Some(digest)
+        && let Some(facts) = cache.facts(language, path, digest, settings)
+    {
+        return (digest, facts);
+    }
+    let facts = facts_of(language, settings, path, &bytes);
+    if facts.as_ref().err() != Some(&Unchecked::TooLarge) {
+        let content = Content { size: bytes.len() as u64, facts };
+        cache.keep_content(key_of(language, path, digest), &content);
+        return (digest, content.facts);
+    }
+    (digest, facts)
 }
 
 /// Reads one source file with its language.
@@ -285,15 +493,23 @@ pub(crate) fn read_source(
     settings: &Settings,
     path: &str,
 ) -> Result<FileFacts, Unchecked> {
-    let bytes = tree.read(path)?;
+    facts_of(language, settings, path, &tree.read(path)?)
+}
+
+fn facts_of(
+    language: &dyn Language,
+    settings: &Settings,
+    path: &str,
+    bytes: &[u8],
+) -> Result<FileFacts, Unchecked> {
     if bytes.len() as u64 > settings.file_size {
         return Err(Unchecked::TooLarge);
     }
     if bytes.iter().take(8192).any(|b| *b == 0) {
         return Err(Unchecked::Binary);
     }
-    if !language.declares_encoding(&bytes) && std::str::from_utf8(&bytes).is_err() {
+    if !language.declares_encoding(bytes) && std::str::from_utf8(bytes).is_err() {
         return Err(Unchecked::NotUtf8);
     }
-    Ok(language.read_without_declarations(SourceFile { path, bytes: &bytes }))
+    Ok(language.read_without_declarations(SourceFile { path, bytes }))
 }

@@ -1,10 +1,11 @@
 //! Asks the engine a case, several times over: with one thread and four, with the files
-//! in both orders, and twice. All answers must be equal, and each must be consistent
-//! in itself and with `why`.
+//! in both orders, twice, and with a cache that was filled before the change, and after it.
+//! All answers must be equal, and each must be consistent in itself and with `why`.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use owed_engine::change::ChangeKind;
 use owed_engine::project::{Plugins, Project};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
@@ -13,6 +14,7 @@ use owed_engine::tree::MemoryTree;
 
 use crate::case::Case;
 use crate::render;
+use crate::warm::Kept;
 
 /// Thread pools, made once for all cases.
 pub(crate) struct Pools(Vec<rayon::ThreadPool>);
@@ -28,8 +30,18 @@ impl Pools {
 /// The answer to `case`, or what is wrong with it besides its content.
 pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
     let mut first: Option<Selection> = None;
-    for (reversed, threads) in [(false, 0), (false, 1), (true, 0), (true, 1), (false, 1)] {
-        let run = || pools.0[threads].install(|| once(case, reversed, first.is_none()));
+    // Filled from the state before the change, used for the state after it, and once more.
+    let kept = Kept::default();
+    let ways = [(false, 0, false), (false, 1, false), (true, 0, false), (true, 1, false), (false, 1, false)];
+    for (reversed, threads, warm) in ways.into_iter().chain([(false, 1, true), (true, 0, true)]) {
+        let run = || {
+            pools.0[threads].install(|| {
+                if warm && !reversed {
+                    fill(case, &kept);
+                }
+                once(case, reversed, first.is_none(), warm.then_some(&kept))
+            })
+        };
         let selection = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
@@ -40,9 +52,14 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
             Some(first) if *first == selection => {}
             Some(first) => {
                 return Err(format!(
-                    "the answer differs with files {} and {} threads\n-- first\n{}-- then\n{}",
+                    "the answer differs with files {}, {} threads and {}\n-- first\n{}-- then\n{}",
                     if reversed { "reversed" } else { "in order" },
                     if threads == 0 { 1 } else { 4 },
+                    match (warm, reversed) {
+                        (false, _) => "no cache",
+                        (true, false) => "a cache from before the change",
+                        (true, true) => "a cache from after the change",
+                    },
                     render::selection(first),
                     render::selection(&selection)
                 ));
@@ -52,7 +69,23 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
     first.ok_or_else(|| "not asked".to_owned())
 }
 
-fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
+/// Keeps the project as it was before the change.
+fn fill(case: &Case, kept: &Kept) {
+    let mut files = case.files.clone();
+    for change in &case.delta.changes {
+        files.remove(&change.path);
+        if let ChangeKind::Renamed { from } = &change.kind {
+            files.remove(from);
+        }
+    }
+    files.extend(case.delta.base.clone());
+    let links = case.links.iter();
+    let tree = links.fold(MemoryTree::new(files), |tree, (from, to)| tree.with_link(from, to));
+    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    Project::load_with(&tree, plugins, case.settings.clone(), &NoLoader, &kept.open());
+}
+
+fn once(case: &Case, reversed: bool, check: bool, kept: Option<&Kept>) -> Result<Selection, String> {
     let mut files: Vec<(String, Vec<u8>)> = case.files.clone().into_iter().collect();
     if reversed {
         files.reverse();
@@ -60,7 +93,12 @@ fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
     let links = case.links.iter();
     let tree = links.fold(MemoryTree::new(files), |tree, (from, to)| tree.with_link(from, to));
     let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-    let project = Project::load(&tree, plugins, case.settings.clone(), &NoLoader);
+    let cache = kept.map(Kept::open);
+    let settings = case.settings.clone();
+    let project = match &cache {
+        Some(cache) => Project::load_with(&tree, plugins, settings, &NoLoader, cache),
+        None => Project::load(&tree, plugins, settings, &NoLoader),
+    };
     let selection = select(&project, &case.delta, &case.options);
     if check {
         let faults = inconsistent(case, &project, &selection);

@@ -11,6 +11,7 @@ mod case;
 mod compare;
 mod render;
 mod store;
+mod warm;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
