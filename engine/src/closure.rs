@@ -11,11 +11,12 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
-use crate::project::{Project, read_source};
+use crate::project::Project;
+use crate::reader::read_source;
 use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
@@ -25,6 +26,8 @@ use crate::tree::{Kind, Tree};
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) edges: Vec<(NodeKey, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    pub(crate) imports: Vec<(u32, u32)>,
     pub(crate) absent: Vec<(Absent, u32)>,
     pub(crate) traits: Vec<Trait>,
     pub(crate) problems: Vec<Problem>,
@@ -62,7 +65,7 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
             .collect();
         building.frontier.clear();
         for (id, found) in found {
-            let Found { edges, absent, traits, problems: more, extra: read } = found;
+            let Found { edges, imports, absent, traits, problems: more, extra: read } = found;
             let edges: Vec<_> = edges.into_iter().map(|(key, edge)| (building.target(key), edge)).collect();
             let unread = read.and_then(|(path, read)| match read {
                 Ok(facts) => {
@@ -71,9 +74,10 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
                 }
                 Err(reason) => Some(NotChecked { path, reason, line: None }),
             });
-            not_checked.extend(unread.clone());
-            problems.extend_from_slice(&more);
-            building.wire(id, Wires { edges, absent, traits, problems: more, unread });
+            let wires = Wires { edges, imports, absent, traits, problems: more, unread };
+            let (more, unread) = building.wire(id, wires);
+            problems.extend(more);
+            not_checked.extend(unread);
         }
     }
     drop(resolvers);
@@ -93,11 +97,38 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wires {
     pub(crate) edges: Vec<(NodeId, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    pub(crate) imports: Vec<(u32, u32)>,
     pub(crate) absent: Vec<(Absent, u32)>,
     pub(crate) traits: Vec<Trait>,
     pub(crate) problems: Vec<Problem>,
     /// A file outside of the inventory that it leads to and that could not be read.
     pub(crate) unread: Option<NotChecked>,
+}
+
+impl Wires {
+    /// Adds these to a graph, and gives what was not understood.
+    pub(crate) fn add_to(self, graph: &mut Graph, id: NodeId) -> (Vec<Problem>, Option<NotChecked>) {
+        graph.add_loads(id, loads(&self.imports, &self.edges));
+        graph.add_edges(id, self.edges);
+        graph.add_absent(id, self.absent);
+        for fact in self.traits {
+            graph.add_trait(id, fact);
+        }
+        (self.problems, self.unread)
+    }
+}
+
+/// The targets of each import, from where its edges begin.
+fn loads(imports: &[(u32, u32)], edges: &[(NodeId, Edge)]) -> Vec<(u32, NodeId)> {
+    let end = number_of(edges.len());
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([end]);
+    let each = |((number, start), end): (&(u32, u32), u32)| {
+        let own = edges[*start as usize..end as usize].iter();
+        let own = own.filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
+        own.map(|(to, _)| (*number, *to)).collect::<Vec<_>>()
+    };
+    imports.iter().zip(ends).flat_map(each).collect()
 }
 
 /// A graph while it is built.
@@ -120,16 +151,12 @@ impl Building {
         to
     }
 
-    fn wire(&mut self, id: NodeId, wires: Wires) {
+    fn wire(&mut self, id: NodeId, wires: Wires) -> (Vec<Problem>, Option<NotChecked>) {
         if let Some(kept) = &mut self.wires {
             kept.resize_with(kept.len().max(id.index() + 1), Wires::default);
             kept[id.index()] = wires.clone();
         }
-        self.graph.add_edges(id, wires.edges);
-        self.graph.add_absent(id, wires.absent);
-        for fact in wires.traits {
-            self.graph.add_trait(id, fact);
-        }
+        wires.add_to(&mut self.graph, id)
     }
 }
 
@@ -173,7 +200,7 @@ fn shared_edges(
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("there are fewer than four thousand million tests")
+    u32::try_from(index).expect("there are fewer than four thousand million of anything")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -274,7 +301,8 @@ pub(crate) fn follow<'r>(
     let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(tree, project.plugins.languages[number], &project.settings, path);
+            let language = project.plugins.languages[number];
+            let read = read_source(tree, language, &project.settings, path, project.reading);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -309,35 +337,58 @@ pub(crate) fn follow<'r>(
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
     found.absent.extend(around.absent.iter().map(|path| (Absent::new(path), 0)));
-    for import in &facts.imports {
+    for (number, import) in facts.imports.iter().enumerate() {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, resolver, *class, path, import);
+        found.imports.push((number_of(number), number_of(found.edges.len())));
+        add_import(project, &mut found, resolver, *class, path, number_of(number), import);
     }
-    for effect in &facts.effects {
-        add_effect(project, tree, &mut found, *class, path, effect);
+    found.imports.push((u32::MAX, number_of(found.edges.len())));
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, tree, &mut found, *class, path, number_of(number), effect);
     }
     add_other_names(project, links, &mut found.edges);
     found.absent.sort_unstable();
     found.absent.dedup_by_key(|(path, _)| *path);
-    if let Some(damage) = facts.damage.first() {
-        found.traits.push(Trait {
-            opacity: Opacity::Unknown,
-            reason: Some(Opaque::Unparsable),
-            operation: damage.cause.as_str().into(),
-            line: damage.line,
-        });
-    }
+    found.traits.extend(damage(facts));
     found
+}
+
+/// What a file that no test reaches cannot name: its effects, under default resolution, and
+/// its damage. What its imports mean is not asked.
+pub(crate) fn own_traits(project: &Project<'_>, path: &str, facts: &FileFacts) -> Vec<Trait> {
+    let mut found = Found::default();
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, project.tree, &mut found, 0, path, number_of(number), effect);
+    }
+    found.traits.extend(damage(facts));
+    found.traits
+}
+
+/// What a syntax error makes of its file.
+fn damage(facts: &FileFacts) -> Option<Trait> {
+    facts.damage.first().map(|damage| Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: damage.cause.as_str().into(),
+        line: damage.line,
+        origin: Origin::File,
+    })
 }
 
 fn in_inventory(project: &Project<'_>, path: &str) -> bool {
     project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
 }
 
-fn unreadable(why: &str) -> Trait {
-    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+pub(crate) fn unreadable(why: &str) -> Trait {
+    Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: why.into(),
+        line: 0,
+        origin: Origin::File,
+    }
 }
 
 fn add_import(
@@ -346,13 +397,14 @@ fn add_import(
     resolver: &dyn Resolver,
     class: u32,
     from: &str,
+    number: u32,
     import: &Import,
 ) {
     let mut resolution = resolver.resolve(from, import);
     let unknown = resolution.unknown.take();
     add_resolution(project, found, class, resolution, import.kind, import.line);
     if let Some(unknown) = unknown {
-        add_unknown(found, from, import, &unknown);
+        add_unknown(found, from, number, import, &unknown);
     }
 }
 
@@ -385,7 +437,7 @@ fn add_resolution(
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
     let optional = import.presence == Presence::Optional
         || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
@@ -434,6 +486,7 @@ fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &Unknown
         reason: Some(reason),
         operation: import_operation(import).into(),
         line: import.line,
+        origin: Origin::Import(number),
     });
     found.problems.push(Problem {
         code: code.to_owned(),
@@ -454,6 +507,7 @@ fn add_effect(
     found: &mut Found,
     class: u32,
     from: &str,
+    number: u32,
     effect: &Effect,
 ) {
     let fact = |opacity, reason| Trait {
@@ -461,6 +515,7 @@ fn add_effect(
         reason,
         operation: effect.operation.as_str().into(),
         line: effect.line,
+        origin: Origin::Effect(number),
     };
     let edge = Edge { kind: EdgeKind::Data, line: effect.line };
     match &effect.class {
@@ -513,7 +568,7 @@ fn add_effect(
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(
+pub(crate) fn places(
     project: &Project<'_>,
     tree: &dyn Tree,
     class: u32,

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
-use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source, State};
-use crate::cache::{Cache, Content, TracedLoader, TracedTree, key_of};
+use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source};
+use crate::cache::{Cache, TracedLoader, TracedTree};
 use crate::change::Change;
 use crate::closure::{self, Wires};
 use crate::digest::Digest;
-use crate::facts::FileFacts;
 use crate::graph::Graph;
-use crate::language::{Language, SourceFile};
-use crate::problem::{NotChecked, Problem, Unchecked};
+use crate::language::Language;
+use crate::problem::{NotChecked, Problem};
+use crate::reader::Reader;
 use crate::resolve::ResolveOptions;
 use crate::runner::{ConfigLoader, Discovery, Runner, RunnerProject, View};
 use crate::sources::Sources;
@@ -48,6 +48,16 @@ pub struct DeclaredInput {
     pub tests: Vec<String>,
     /// Globs of files they depend on.
     pub files: Vec<String>,
+}
+
+/// How much is read of each source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Without declarations where that saves time: enough for selection by file.
+    #[default]
+    Files,
+    /// With declarations.
+    Declarations,
 }
 
 /// What changed, with the bytes of the base side.
@@ -111,8 +121,10 @@ pub struct Project<'a> {
     pub settings: Settings,
     /// The inventory: every considered file, sorted, excluded ones left out.
     pub files: Vec<String>,
+    /// How its sources were read.
+    pub reading: Reading,
     /// The facts of each source file that could be read, sorted by path; without
-    /// declarations, which selection by file does not ask for.
+    /// declarations unless [`Project::reading`] says so.
     pub facts: Sources<'a>,
     /// The runner projects, in the order of runners, roots and configuration files.
     pub suites: Vec<Suite>,
@@ -149,7 +161,7 @@ impl<'a> Project<'a> {
         settings: Settings,
         loader: &dyn ConfigLoader,
     ) -> Self {
-        let mut project = Self::read(tree, plugins, settings);
+        let mut project = Self::read(tree, plugins, settings, Reading::Files);
         project.discover(loader);
         project.resolve();
         project
@@ -161,13 +173,14 @@ impl<'a> Project<'a> {
         tree: &'a dyn Tree,
         plugins: Plugins<'a>,
         settings: Settings,
+        reading: Reading,
         loader: &dyn ConfigLoader,
         cache: &'a Cache,
     ) -> Self {
-        if let Some(project) = Self::recall(tree, plugins, settings.clone(), loader, cache) {
+        if let Some(project) = Self::recall(tree, plugins, settings.clone(), reading, loader, cache) {
             return project;
         }
-        let mut project = Self::read_with(tree, plugins, settings, Some(cache));
+        let mut project = Self::read_with(tree, plugins, settings, reading, Some(cache));
         project.discover(loader);
         project.resolve();
         project.keep();
@@ -175,8 +188,8 @@ impl<'a> Project<'a> {
     }
 
     /// The first step: reads all sources in parallel.
-    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings) -> Self {
-        Self::read_with(tree, plugins, settings, None)
+    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings, reading: Reading) -> Self {
+        Self::read_with(tree, plugins, settings, reading, None)
     }
 
     /// The same; contents whose facts are in the cache are not parsed, and files that are
@@ -185,21 +198,22 @@ impl<'a> Project<'a> {
         tree: &'a dyn Tree,
         plugins: Plugins<'a>,
         settings: Settings,
+        reading: Reading,
         cache: Option<&'a Cache>,
     ) -> Self {
         let files = considered(tree, &settings);
-        let (facts, sources) = read_sources(tree, plugins, &settings, &files, cache);
-        let record = cache.map(|cache| Record {
+        let reader = Reader { tree, plugins, settings: settings.clone(), reading, cache };
+        let (facts, sources) = reader.read_all(&files);
+        let mut project = Self::new(tree, plugins, settings, reading, files, Sources::of(facts));
+        project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.record = cache.map(|cache| Record {
             cache,
-            sources: Vec::new(),
+            sources,
             runners: Vec::new(),
             reads: Vec::new(),
             located: false,
             wires: Vec::new(),
         });
-        let mut project = Self::new(tree, plugins, settings, files, Sources::of(facts));
-        project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
-        project.record = record.map(|record| Record { sources, ..record });
         project
     }
 
@@ -207,6 +221,7 @@ impl<'a> Project<'a> {
         tree: &'a dyn Tree,
         plugins: Plugins<'a>,
         settings: Settings,
+        reading: Reading,
         files: Vec<String>,
         facts: Sources<'a>,
     ) -> Self {
@@ -215,6 +230,7 @@ impl<'a> Project<'a> {
             plugins,
             settings,
             files,
+            reading,
             facts,
             suites: Vec::new(),
             tests: Vec::new(),
@@ -326,7 +342,7 @@ impl<'a> Project<'a> {
             let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
             let mut wires = record.wires;
             wires.resize_with(nodes.len(), Wires::default);
-            cache.keep_snapshot(&Snapshot { seen, nodes, wires });
+            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires });
         }
         cache.keep_facts();
     }
@@ -401,115 +417,4 @@ pub(crate) fn considered(tree: &dyn Tree, settings: &Settings) -> Vec<String> {
     }
     let exclude = globs(&settings.exclude);
     tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect()
-}
-
-impl Source {
-    pub(crate) fn new(path: &str, digest: Digest, read: Result<&FileFacts, Unchecked>) -> Self {
-        let state = match read {
-            Err(reason) => State::Unread(reason),
-            Ok(facts) => match facts.damage.first() {
-                Some(damage) if damage.cause == "depth" => State::Damaged(Unchecked::Depth, damage.line),
-                Some(damage) => State::Damaged(Unchecked::Unparsable, damage.line),
-                None => State::Read,
-            },
-        };
-        Self { path: path.to_owned(), digest, state }
-    }
-
-    pub(crate) fn not_checked(&self) -> Option<NotChecked> {
-        let (reason, line) = match self.state {
-            State::Read => return None,
-            State::Damaged(reason, line) => (reason, Some(line)),
-            State::Unread(reason) => (reason, None),
-        };
-        Some(NotChecked { path: self.path.clone(), reason, line })
-    }
-}
-
-fn read_sources(
-    tree: &dyn Tree,
-    plugins: Plugins<'_>,
-    settings: &Settings,
-    files: &[String],
-    cache: Option<&Cache>,
-) -> (Vec<(String, FileFacts)>, Vec<Source>) {
-    let read: Vec<(Source, Option<FileFacts>)> = files
-        .par_iter()
-        .filter_map(|path| {
-            let language = plugins.language_of(path)?;
-            let (digest, facts) = read_cached(tree, language, settings, path, cache);
-            Some((Source::new(path, digest, facts.as_ref().map_err(|e| *e)), facts.ok()))
-        })
-        .collect();
-    let mut facts = Vec::with_capacity(read.len());
-    let mut sources = Vec::with_capacity(read.len());
-    for (source, found) in read {
-        facts.extend(found.map(|found| (source.path.clone(), found)));
-        sources.push(source);
-    }
-    (facts, sources)
-}
-
-/// The facts of one source, from the cache if it has them, with the digest of its content
-/// (a meaningless one without a cache, where nobody hashes).
-pub(crate) fn read_cached(
-    tree: &dyn Tree,
-    language: &dyn Language,
-    settings: &Settings,
-    path: &str,
-    cache: Option<&Cache>,
-) -> (Digest, Result<FileFacts, Unchecked>) {
-    let Some(cache) = cache else {
-        return (Digest::default(), read_source(tree, language, settings, path));
-    };
-    let known = tree.known_digest(path);
-    if let Some(digest) = known
-        && let Some(facts) = cache.facts(language, path, digest, settings)
-    {
-        return (digest, facts);
-    }
-    let (bytes, digest) = match tree.read_with_digest(path) {
-        Ok(read) => read,
-        Err(reason) => return (Digest::or_reason(Err(reason)), Err(reason)),
-    };
-    if known != Some(digest)
-        && let Some(facts) = cache.facts(language, path, digest, settings)
-    {
-        return (digest, facts);
-    }
-    let facts = facts_of(language, settings, path, &bytes);
-    if facts.as_ref().err() != Some(&Unchecked::TooLarge) {
-        let content = Content { size: bytes.len() as u64, facts };
-        cache.keep_content(key_of(language, path, digest), &content);
-        return (digest, content.facts);
-    }
-    (digest, facts)
-}
-
-/// Reads one source file with its language.
-pub(crate) fn read_source(
-    tree: &dyn Tree,
-    language: &dyn Language,
-    settings: &Settings,
-    path: &str,
-) -> Result<FileFacts, Unchecked> {
-    facts_of(language, settings, path, &tree.read(path)?)
-}
-
-fn facts_of(
-    language: &dyn Language,
-    settings: &Settings,
-    path: &str,
-    bytes: &[u8],
-) -> Result<FileFacts, Unchecked> {
-    if bytes.len() as u64 > settings.file_size {
-        return Err(Unchecked::TooLarge);
-    }
-    if bytes.iter().take(8192).any(|b| *b == 0) {
-        return Err(Unchecked::Binary);
-    }
-    if !language.declares_encoding(bytes) && std::str::from_utf8(bytes).is_err() {
-        return Err(Unchecked::NotUtf8);
-    }
-    Ok(language.read_without_declarations(SourceFile { path, bytes }))
 }

@@ -37,10 +37,11 @@ use crate::facts::{FileFacts, Span};
 use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey};
 use crate::links::Links;
 use crate::problem::NotChecked;
-use crate::project::{Plugins, Project, Settings, considered, read_cached, root_of, setting_of};
+use crate::project::{Plugins, Project, Reading, Settings, considered, root_of, setting_of};
+use crate::reader::Reader;
 use crate::resolve::Resolver;
 use crate::runner::{ConfigLoader, Discovery};
-use crate::sources::{Fetch, Sources};
+use crate::sources::Sources;
 use crate::tree::Tree;
 
 /// With more changed sources than this, everything is resolved anew and kept.
@@ -53,11 +54,12 @@ impl<'a> Project<'a> {
         tree: &'a dyn Tree,
         plugins: Plugins<'a>,
         settings: Settings,
+        reading: Reading,
         loader: &dyn ConfigLoader,
         cache: &'a Cache,
     ) -> Option<Self> {
         let layout = tree.layout()?;
-        let Snapshot { mut seen, nodes, wires } = cache.snapshot()?;
+        let Snapshot { mut seen, nodes, wires } = cache.snapshot(reading)?;
         let same = seen.setting == setting_of(plugins, &settings)
             && seen.layout == layout
             && seen.root.is_none_or(|root| root == root_of(tree))
@@ -66,9 +68,10 @@ impl<'a> Project<'a> {
         if !same {
             return None;
         }
-        let changed = read_changed(tree, plugins, &settings, cache, &mut seen)?;
+        let reader = Reader { tree, plugins, settings, reading, cache: Some(cache) };
+        let changed = read_changed(&reader, &mut seen)?;
         let alike = changed.iter().all(|c| c.looks_alike_to_runners());
-        let project = with_facts(tree, plugins, settings, cache, &seen, &changed);
+        let project = with_facts(reader, &seen, &changed);
         let mut project = rediscover(project, &seen, loader, alike)?;
         let followed = changed.iter().filter(|c| c.differs()).map(|c| c.path.as_str()).collect();
         rewire(&mut project, nodes, wires, followed);
@@ -138,19 +141,13 @@ fn for_runners(facts: &FileFacts) -> FileFacts {
 
 /// Reads the sources whose content differs, and brings `seen` up to date; `None` when there
 /// are many, or one of them had or has no facts.
-fn read_changed(
-    tree: &dyn Tree,
-    plugins: Plugins<'_>,
-    settings: &Settings,
-    cache: &Cache,
-    seen: &mut Seen,
-) -> Option<Vec<Changed>> {
+fn read_changed(reader: &Reader<'_>, seen: &mut Seen) -> Option<Vec<Changed>> {
     let now: Vec<Option<Digest>> = seen
         .sources
         .par_iter()
         .with_min_len(64)
         .map(|source| {
-            let now = Digest::or_reason(tree.digest(&source.path));
+            let now = Digest::or_reason(reader.tree.digest(&source.path));
             (now != source.digest).then_some(now)
         })
         .collect();
@@ -163,9 +160,9 @@ fn read_changed(
         .par_iter()
         .map(|&at| {
             let Source { path, digest, .. } = &sources[at];
-            let language = plugins.language_of(path)?;
-            let before = cache.facts(language, path, *digest, settings).and_then(Result::ok);
-            let (digest, facts) = read_cached(tree, language, settings, path, Some(cache));
+            let language = reader.plugins.language_of(path)?;
+            let before = reader.kept(language, path, *digest).and_then(Result::ok);
+            let (digest, facts) = reader.read(language, path);
             let source = Source::new(path, digest, facts.as_ref().map_err(|e| *e));
             Some((at, source, Changed { path: path.clone(), before, now: facts.ok() }))
         })
@@ -178,14 +175,7 @@ fn read_changed(
     Some(changed)
 }
 
-fn with_facts<'a>(
-    tree: &'a dyn Tree,
-    plugins: Plugins<'a>,
-    settings: Settings,
-    cache: &'a Cache,
-    seen: &Seen,
-    changed: &[Changed],
-) -> Project<'a> {
+fn with_facts<'a>(reader: Reader<'a>, seen: &Seen, changed: &[Changed]) -> Project<'a> {
     let mut now: FxHashMap<&str, &FileFacts> = FxHashMap::default();
     now.extend(changed.iter().filter_map(|c| Some((c.path.as_str(), c.now.as_ref()?))));
     let has_facts = |source: &&Source| !matches!(source.state, crate::cache::snapshot::State::Unread(_));
@@ -193,10 +183,12 @@ fn with_facts<'a>(
         let known = now.get(source.path.as_str()).map(|facts| (*facts).clone());
         (source.path.clone(), source.digest, known)
     });
-    let fetch = Fetch { tree, plugins, settings: settings.clone(), cache };
-    let facts = Sources::to_fetch(contents.collect(), fetch);
+    let contents = contents.collect();
+    let Reader { tree, plugins, reading, .. } = reader;
+    let settings = reader.settings.clone();
     let files = considered(tree, &settings);
-    let mut project = Project::new(tree, plugins, settings, files, facts);
+    let mut project =
+        Project::new(tree, plugins, settings, reading, files, Sources::to_fetch(contents, reader));
     project.not_checked = seen.sources.iter().filter_map(Source::not_checked).collect();
     project
 }
@@ -269,6 +261,7 @@ fn rewire(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wir
                 moved |= !wires[n].edges.iter().map(|e| e.0).eq(edges.iter().map(|e| e.0));
                 wires[n] = Wires {
                     edges,
+                    imports: found.imports,
                     absent: found.absent,
                     traits: found.traits,
                     problems: found.problems,
@@ -365,13 +358,11 @@ fn build(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wire
     let number = |n: NodeId| NodeId::from(order.numbers[n.index()]);
     let mut problems = Vec::new();
     for &n in &order.followed {
-        let Wires { edges, absent, traits, problems: more, unread } = std::mem::take(&mut wires[n]);
-        let id = number(NodeId::new(n));
-        graph.add_edges(id, edges.into_iter().map(|(to, edge)| (number(to), edge)).collect());
-        graph.add_absent(id, absent);
-        for fact in traits {
-            graph.add_trait(id, fact);
+        let mut own = std::mem::take(&mut wires[n]);
+        for (to, _) in &mut own.edges {
+            *to = number(*to);
         }
+        let (more, unread) = own.add_to(&mut graph, number(NodeId::new(n)));
         problems.extend(more);
         project.not_checked.extend(unread);
     }

@@ -52,6 +52,25 @@ pub trait Runner: Send + Sync {
 
     /// The commands that run exactly `tests` (project-relative, not empty) of `project`.
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation>;
+
+    /// One of its commands, changed so that it also writes a report that
+    /// [`crate::outcome::judge`] reads; `dir` is an absolute directory of this one run.
+    /// `None` when the runner cannot: its runs are then no evidence.
+    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
+        let _ = (invocation, dir);
+        None
+    }
+}
+
+/// A command that writes a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The command.
+    pub invocation: Invocation,
+    /// Names and texts of files that must lie in the run's directory first.
+    pub files: Vec<(&'static str, &'static str)>,
+    /// The report's name in that directory.
+    pub report: &'static str,
 }
 
 /// What a runner found.

@@ -159,7 +159,8 @@ fn inventory(project: &Project<'_>) -> Inventory {
     }
 }
 
-fn problems(project: &Project<'_>) -> Vec<Problem> {
+/// What was not understood of a project, sorted.
+pub(crate) fn problems(project: &Project<'_>) -> Vec<Problem> {
     let mut problems = project.problems.clone();
     for suite in &project.suites {
         problems.extend(suite.project.unsettled.iter().map(|w| Problem {

@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::cache::Cache;
 use crate::digest::Digest;
 use crate::facts::FileFacts;
-use crate::project::{Plugins, Settings, read_cached};
-use crate::tree::Tree;
+use crate::reader::Reader;
 
 /// The facts of each source that could be read, by path.
 #[derive(Default)]
@@ -17,7 +15,8 @@ pub struct Sources<'a> {
     listed: Vec<Listed>,
     /// Files outside of the inventory that a closure names; sorted by path.
     beyond: Vec<Listed>,
-    fetch: Option<Fetch<'a>>,
+    /// How facts are had that are not here yet.
+    fetch: Option<Reader<'a>>,
 }
 
 struct Listed {
@@ -32,14 +31,6 @@ impl Listed {
     }
 }
 
-/// How facts are had that are not here yet.
-pub(crate) struct Fetch<'a> {
-    pub(crate) tree: &'a dyn Tree,
-    pub(crate) plugins: Plugins<'a>,
-    pub(crate) settings: Settings,
-    pub(crate) cache: &'a Cache,
-}
-
 impl<'a> Sources<'a> {
     /// These facts, sorted by path.
     pub(crate) fn of(facts: impl IntoIterator<Item = (String, FileFacts)>) -> Self {
@@ -47,7 +38,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The facts of these contents, sorted by path, to be fetched.
-    pub(crate) fn to_fetch(contents: Vec<(String, Digest, Option<FileFacts>)>, fetch: Fetch<'a>) -> Self {
+    pub(crate) fn to_fetch(contents: Vec<(String, Digest, Option<FileFacts>)>, fetch: Reader<'a>) -> Self {
         let listed = contents.into_iter().map(|(path, digest, known)| {
             let facts = known.map_or_else(OnceLock::new, |facts| OnceLock::from(Some(Box::new(facts))));
             Listed { path, digest, facts }
@@ -89,12 +80,10 @@ impl<'a> Sources<'a> {
     pub fn get(&self, path: &str) -> Option<&FileFacts> {
         let listed = self.find(path)?;
         let fetched = listed.facts.get_or_init(|| {
-            let Fetch { tree, plugins, settings, cache } = self.fetch.as_ref()?;
-            let language = plugins.language_of(path)?;
-            if let Some(facts) = cache.facts(language, path, listed.digest, settings) {
-                return facts.ok().map(Box::new);
-            }
-            read_cached(*tree, language, settings, path, Some(cache)).1.ok().map(Box::new)
+            let reader = self.fetch.as_ref()?;
+            let language = reader.plugins.language_of(path)?;
+            let facts = reader.kept(language, path, listed.digest);
+            facts.unwrap_or_else(|| reader.read(language, path).1).ok().map(Box::new)
         });
         fetched.as_deref()
     }

@@ -12,7 +12,7 @@ mod tree;
 
 use owed_engine::cache::{Cache, Time};
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
-use owed_engine::project::{Delta, Plugins, Project};
+use owed_engine::project::{Delta, Plugins, Project, Reading};
 use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
@@ -106,39 +106,43 @@ impl Session {
     }
 
     /// Reads and resolves the project.
-    pub(crate) fn read(&self) -> Project<'_> {
+    pub(crate) fn read(&self, reading: Reading) -> Project<'_> {
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
-        self.load()
+        self.load(reading)
     }
 
     /// Reads the project and, at the same time, finds out what changed.
-    pub(crate) fn compare(&self, question: &Question<'_>) -> anyhow::Result<(Project<'_>, Compared)> {
+    pub(crate) fn compare(
+        &self,
+        question: &Question<'_>,
+        reading: Reading,
+    ) -> anyhow::Result<(Project<'_>, Compared)> {
         question.needs(&self.site)?;
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
         std::thread::scope(|scope| {
             let changes = scope.spawn(|| self.timed("changes", || change::find(&self.site, question)));
-            let project = self.load();
+            let project = self.load(reading);
             let found = changes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let compared = change::settle(&self.site, &project, question, found)?;
             Ok((project, compared))
         })
     }
 
-    fn load(&self) -> Project<'_> {
+    fn load(&self, reading: Reading) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
         let settings = || self.config.settings.clone();
         let cache = self.cache.as_ref().map(|(cache, _)| cache);
         let recalled = cache.and_then(|cache| {
             self.timings.step(
                 "recall",
-                || Project::recall(&self.tree, plugins, settings(), &*self.loader, cache),
+                || Project::recall(&self.tree, plugins, settings(), reading, &*self.loader, cache),
                 |project| project.as_ref().map_or("not as it was", |_| "as it was").to_owned(),
             )
         });
         let project = recalled.unwrap_or_else(|| {
             let mut project = self.timings.step(
                 "read",
-                || Project::read_with(&self.tree, plugins, settings(), cache),
+                || Project::read_with(&self.tree, plugins, settings(), reading, cache),
                 |project| {
                     let sources = count(project.facts.len(), "source");
                     match cache.map(Cache::hits_and_misses) {

@@ -13,6 +13,7 @@ mod harness;
 mod help;
 mod human;
 mod plan;
+mod reports;
 mod schema;
 mod tidy;
 mod trouble;

@@ -7,6 +7,7 @@ use crate::facts::FileFacts;
 use crate::language::Language;
 use crate::path;
 use crate::problem::Unchecked;
+use crate::project::Reading;
 
 /// What a reader said about some bytes under some name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,11 +30,14 @@ impl Content {
 }
 
 /// The key of what `language` says about a content at `path`: of the path, only the name
-/// may influence the facts ([`crate::language::SourceFile`]). Declarations are left out of
-/// what is kept, as selection by file reads without them.
-pub(crate) fn key_of(language: &dyn Language, path: &str, content: Digest) -> Digest {
+/// may influence the facts ([`crate::language::SourceFile`]).
+pub(crate) fn key_of(language: &dyn Language, path: &str, reading: Reading, content: Digest) -> Digest {
+    let reading = match reading {
+        Reading::Files => &b"files"[..],
+        Reading::Declarations => b"declarations",
+    };
     Digest::of_parts([
-        &b"without declarations"[..],
+        reading,
         language.name().as_bytes(),
         language.reader_version().as_bytes(),
         path::basename(path).as_bytes(),

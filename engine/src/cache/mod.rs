@@ -7,7 +7,7 @@
 //! | file | holds | keyed by |
 //! | --- | --- | --- |
 //! | `facts-0` … `facts-f` | facts, one record a content | digest of the content, the file's name, language and reader version |
-//! | `graph` | one project, read and resolved ([`snapshot`]) | everything that was looked at to make it |
+//! | `graph`, `graph-declarations` | one project, read and resolved ([`snapshot`]) | everything that was looked at to make it |
 //! | `stat` | what the disk said of each file that was read ([`stats`]) | path; means nothing elsewhere |
 //!
 //! `facts` and `graph` hold no absolute path and no time, so that another checkout, or a
@@ -36,10 +36,7 @@ pub(crate) use contents::{Content, key_of};
 pub(crate) use trace::{TracedLoader, TracedTree};
 
 use crate::digest::Digest;
-use crate::facts::FileFacts;
-use crate::language::Language;
-use crate::problem::Unchecked;
-use crate::project::Settings;
+use crate::project::Reading;
 use records::Records;
 use snapshot::Snapshot;
 
@@ -105,20 +102,7 @@ impl Cache {
         self.records.keep(self);
     }
 
-    /// The facts of a content, if they are kept; an error where they are of a kind that
-    /// these settings refuse.
-    pub(crate) fn facts(
-        &self,
-        language: &dyn Language,
-        path: &str,
-        content: Digest,
-        settings: &Settings,
-    ) -> Option<Result<FileFacts, Unchecked>> {
-        let content = self.content(key_of(language, path, content))?;
-        Some(if content.size > settings.file_size { Err(Unchecked::TooLarge) } else { content.facts })
-    }
-
-    fn content(&self, key: Digest) -> Option<Content> {
+    pub(crate) fn content(&self, key: Digest) -> Option<Content> {
         let found = self.records.get(self, key).and_then(|bytes| Content::decode(&bytes));
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -131,18 +115,19 @@ impl Cache {
         }
     }
 
-    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
-        let bytes = self.load("graph")?;
+    pub(crate) fn snapshot(&self, reading: Reading) -> Option<Snapshot> {
+        let name = snapshot_name(reading);
+        let bytes = self.load(name)?;
         let snapshot = Snapshot::decode(&bytes);
         if snapshot.is_none() {
-            self.note("graph", "cannot be decoded");
+            self.note(name, "cannot be decoded");
         }
         snapshot
     }
 
-    pub(crate) fn keep_snapshot(&self, snapshot: &Snapshot) {
+    pub(crate) fn keep_snapshot(&self, reading: Reading, snapshot: &Snapshot) {
         if let Some(bytes) = snapshot.encode() {
-            self.store("graph", &bytes);
+            self.store(snapshot_name(reading), &bytes);
         }
     }
 
@@ -165,6 +150,14 @@ impl Cache {
     fn note(&self, name: &str, why: &str) {
         let mut notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         notes.push(format!("cache file {name} {why}, and is made anew"));
+    }
+}
+
+/// A question that needs declarations does not push out what one without them keeps.
+fn snapshot_name(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Files => "graph",
+        Reading::Declarations => "graph-declarations",
     }
 }
 

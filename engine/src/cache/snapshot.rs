@@ -95,6 +95,7 @@ impl Snapshot {
         for (number, wires) in (0u32..).zip(&self.wires) {
             push(&mut table, wires.edges.len())?;
             push(&mut table, wires.absent.len())?;
+            push(&mut table, wires.imports.len())?;
             for (to, edge) in &wires.edges {
                 let next = u8::try_from(kinds.len()).ok()?;
                 let kind = *numbers.entry(edge.kind).or_insert_with(|| {
@@ -108,6 +109,10 @@ impl Snapshot {
             for (path, line) in &wires.absent {
                 table.extend(path.0.to_le_bytes());
                 table.extend(line.to_le_bytes());
+            }
+            for (number, start) in &wires.imports {
+                table.extend(number.to_le_bytes());
+                table.extend(start.to_le_bytes());
             }
             traits.extend(wires.traits.iter().map(|t| (number, t.clone())));
             problems.extend(wires.problems.iter().map(|p| (number, p.clone())));
@@ -130,7 +135,7 @@ impl Snapshot {
         let count = words.nodes.len();
         let mut wires: Vec<Wires> = Vec::with_capacity(count);
         for _ in 0..count {
-            let (edges, absent) = (table.number()?, table.number()?);
+            let (edges, absent, imports) = (table.number()?, table.number()?, table.number()?);
             let mut one = Wires::default();
             one.edges.reserve_exact((edges as usize).min(table.0.len()));
             for _ in 0..edges {
@@ -146,6 +151,14 @@ impl Snapshot {
             for _ in 0..absent {
                 let path = u64::from_le_bytes(*table.take::<8>()?);
                 one.absent.push((Absent(path), table.number()?));
+            }
+            one.imports.reserve_exact((imports as usize).min(table.0.len()));
+            let mut last = 0;
+            for _ in 0..imports {
+                let (number, start) = (table.number()?, table.number()?);
+                (last <= start && start <= edges).then_some(())?;
+                last = start;
+                one.imports.push((number, start));
             }
             wires.push(one);
         }

@@ -16,6 +16,7 @@ mod outcome;
 mod places;
 pub mod pytest;
 pub mod regex;
+mod report;
 pub mod shared;
 pub mod shell;
 pub mod unittest;

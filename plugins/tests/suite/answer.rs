@@ -5,14 +5,16 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use owed_engine::cache::Cache;
 use owed_engine::change::ChangeKind;
-use owed_engine::project::{Plugins, Project};
+use owed_engine::opacity::{OpacityReport, opacity};
+use owed_engine::project::{Plugins, Project, Reading};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
 use owed_engine::selection::{Mode, ReasonKind, Selection};
 use owed_engine::tree::MemoryTree;
 
-use crate::case::Case;
+use crate::case::{Case, Part};
 use crate::render;
 use crate::warm::Kept;
 
@@ -27,9 +29,12 @@ impl Pools {
     }
 }
 
+/// What a change owes, and the classes of all tests when the case is about them.
+type Answer = (Selection, Option<OpacityReport>);
+
 /// The answer to `case`, or what is wrong with it besides its content.
-pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
-    let mut first: Option<Selection> = None;
+pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Answer, String> {
+    let mut first: Option<Answer> = None;
     // Filled from the state before the change, used for the state after it, and once more.
     let kept = Kept::default();
     let ways = [(false, 0, false), (false, 1, false), (true, 0, false), (true, 1, false), (false, 1, false)];
@@ -52,7 +57,7 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
             Some(first) if *first == selection => {}
             Some(first) => {
                 return Err(format!(
-                    "the answer differs with files {}, {} threads and {}\n-- first\n{}-- then\n{}",
+                    "the answer differs with files {}, {} threads and {}\n-- first\n{}{}-- then\n{}{}",
                     if reversed { "reversed" } else { "in order" },
                     if threads == 0 { 1 } else { 4 },
                     match (warm, reversed) {
@@ -60,8 +65,10 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
                         (true, false) => "a cache from before the change",
                         (true, true) => "a cache from after the change",
                     },
-                    render::selection(first),
-                    render::selection(&selection)
+                    render::selection(&first.0),
+                    first.1.as_ref().map(crate::opacity::lines).unwrap_or_default(),
+                    render::selection(&selection.0),
+                    selection.1.as_ref().map(crate::opacity::lines).unwrap_or_default()
                 ));
             }
         }
@@ -81,36 +88,79 @@ fn fill(case: &Case, kept: &Kept) {
     files.extend(case.delta.base.clone());
     let links = case.links.iter();
     let tree = links.fold(MemoryTree::new(files), |tree, (from, to)| tree.with_link(from, to));
-    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-    Project::load_with(&tree, plugins, case.settings.clone(), &NoLoader, &kept.open());
+    load(&tree, case, Reading::Files, Some(&kept.open()), |_| ());
+    load(&tree, case, Reading::Declarations, Some(&kept.open()), |_| ());
 }
 
-fn once(case: &Case, reversed: bool, check: bool, kept: Option<&Kept>) -> Result<Selection, String> {
+/// Loads the project of a case, and asks it.
+fn load<T>(
+    tree: &MemoryTree,
+    case: &Case,
+    reading: Reading,
+    cache: Option<&Cache>,
+    ask: impl FnOnce(&Project<'_>) -> T,
+) -> T {
+    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    let settings = case.settings.clone();
+    let project = match cache {
+        Some(cache) => Project::load_with(tree, plugins, settings, reading, &NoLoader, cache),
+        None => {
+            let mut project = Project::read(tree, plugins, settings, reading);
+            project.discover(&NoLoader);
+            project.resolve();
+            project
+        }
+    };
+    ask(&project)
+}
+
+fn once(case: &Case, reversed: bool, check: bool, kept: Option<&Kept>) -> Result<Answer, String> {
     let mut files: Vec<(String, Vec<u8>)> = case.files.clone().into_iter().collect();
     if reversed {
         files.reverse();
     }
     let links = case.links.iter();
     let tree = links.fold(MemoryTree::new(files), |tree, (from, to)| tree.with_link(from, to));
-    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    let asked = case.block(Part::Opacity).is_some();
+    let classes = (asked || check).then(|| {
+        let cache = kept.map(Kept::open);
+        load(&tree, case, Reading::Declarations, cache.as_ref(), |project| opacity(project, &[]))
+    });
     let cache = kept.map(Kept::open);
-    let settings = case.settings.clone();
-    let project = match &cache {
-        Some(cache) => Project::load_with(&tree, plugins, settings, &NoLoader, cache),
-        None => Project::load(&tree, plugins, settings, &NoLoader),
-    };
-    let selection = select(&project, &case.delta, &case.options);
-    if check {
-        let faults = inconsistent(case, &project, &selection);
-        if !faults.is_empty() {
-            return Err(format!(
-                "{}\n-- the whole answer\n{}",
-                faults.join("\n"),
-                render::selection(&selection)
+    load(&tree, case, Reading::Files, cache.as_ref(), |project| {
+        let selection = select(project, &case.delta, &case.options);
+        if check {
+            let mut faults = inconsistent(case, project, &selection);
+            faults.extend(classes.iter().flat_map(|classes| worse(classes, &selection)));
+            if !faults.is_empty() {
+                let whole = render::selection(&selection);
+                return Err(format!("{}\n-- the whole answer\n{whole}", faults.join("\n")));
+            }
+        }
+        Ok((selection, classes.filter(|_| asked)))
+    })
+}
+
+/// Classes by declaration may only be better than those by file, which plans use.
+fn worse(classes: &OpacityReport, selection: &Selection) -> Vec<String> {
+    let mut faults = Vec::new();
+    for owed in &selection.tests {
+        let same = |t: &&owed_engine::opacity::TestOpacity| {
+            (&t.path, t.runner, &t.project) == (&owed.path, owed.runner, &owed.project)
+        };
+        let Some(test) = classes.tests.iter().find(same) else {
+            faults.push(format!("opacity knows no test {} [{}]", owed.path, owed.runner));
+            continue;
+        };
+        let understood = test.reasons.iter().all(|reason| reason.place.reason != "not-understood");
+        if understood && test.class > owed.opacity {
+            faults.push(format!(
+                "{} is {:?} in the plan and {:?} by itself",
+                test.path, owed.opacity, test.class
             ));
         }
     }
-    Ok(selection)
+    faults
 }
 
 /// What no answer may be, whatever the case.

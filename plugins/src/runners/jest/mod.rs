@@ -18,7 +18,9 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Load, Reported, Runner, RunnerProject, Shared, SharedRole, View,
+};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
@@ -27,6 +29,7 @@ use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
 use super::outcome::{below, unsettled};
 use super::places;
+use super::report;
 use super::shared::PerTest;
 use super::shell::VM_MODULES;
 use options::Draft;
@@ -98,6 +101,10 @@ impl Runner for Jest {
         argv.push("--runTestsByPath".to_owned());
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
+        Some(report::jest(invocation, dir))
     }
 }
 

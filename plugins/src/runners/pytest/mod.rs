@@ -9,12 +9,13 @@ pub(crate) mod survey;
 use owed_engine::path;
 use owed_engine::problem::{Problem, Widening};
 use owed_engine::resolve::Listing;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, TestFile, View};
+use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, TestFile, View};
 
 use self::config::Config;
 use self::survey::{PytestProject, Survey};
 use crate::python::project::below;
 use crate::python::resolve::PythonResolver;
+use crate::runners::report;
 
 /// The pytest runner.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,10 @@ impl Runner for Pytest {
         let mut argv: Vec<String> = ["python", "-m", "pytest"].map(str::to_owned).into();
         argv.extend(tests.iter().map(|test| path::relative(&project.root, test)));
         vec![Invocation { cwd: project.root.clone(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
+        Some(report::pytest(invocation, dir))
     }
 }
 

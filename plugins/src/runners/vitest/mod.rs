@@ -17,7 +17,7 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, SharedRole, View};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
@@ -26,6 +26,7 @@ use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
 use super::outcome::{below, unsettled};
 use super::places;
+use super::report;
 use super::shared::PerTest;
 use options::{Context, Draft};
 use projects::Source;
@@ -93,6 +94,10 @@ impl Runner for Vitest {
         }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
+        Some(report::vitest(invocation, dir))
     }
 }
 
