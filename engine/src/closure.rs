@@ -107,6 +107,18 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
+    /// A copy without the absent candidates, which the graph keeps by path.
+    fn to_keep(&self) -> Self {
+        Self {
+            edges: self.edges.clone(),
+            imports: self.imports.clone(),
+            absent: Vec::new(),
+            traits: self.traits.clone(),
+            problems: self.problems.clone(),
+            unread: self.unread.clone(),
+        }
+    }
+
     /// Adds these to a graph, and gives what was not understood.
     pub(crate) fn add_to(self, graph: &mut Graph, id: NodeId) -> (Vec<Problem>, Option<NotChecked>) {
         graph.add_loads(id, loads(&self.imports, &self.edges));
@@ -120,15 +132,16 @@ impl Wires {
 }
 
 /// The targets of each import, from where its edges begin.
-fn loads(imports: &[(u32, u32)], edges: &[(NodeId, Edge)]) -> Vec<(u32, NodeId)> {
-    let end = number_of(edges.len());
-    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([end]);
-    let each = |((number, start), end): (&(u32, u32), u32)| {
+fn loads<'e>(
+    imports: &'e [(u32, u32)],
+    edges: &'e [(NodeId, Edge)],
+) -> impl Iterator<Item = (u32, NodeId)> + 'e {
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([number_of(edges.len())]);
+    imports.iter().zip(ends).flat_map(|((number, start), end)| {
         let own = edges[*start as usize..end as usize].iter();
         let own = own.filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
-        own.map(|(to, _)| (*number, *to)).collect::<Vec<_>>()
-    };
-    imports.iter().zip(ends).flat_map(each).collect()
+        own.map(|(to, _)| (*number, *to))
+    })
 }
 
 /// A graph while it is built.
@@ -154,7 +167,7 @@ impl Building {
     fn wire(&mut self, id: NodeId, wires: Wires) -> (Vec<Problem>, Option<NotChecked>) {
         if let Some(kept) = &mut self.wires {
             kept.resize_with(kept.len().max(id.index() + 1), Wires::default);
-            kept[id.index()] = wires.clone();
+            kept[id.index()] = wires.to_keep();
         }
         wires.add_to(&mut self.graph, id)
     }

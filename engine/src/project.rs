@@ -342,7 +342,8 @@ impl<'a> Project<'a> {
             let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
             let mut wires = record.wires;
             wires.resize_with(nodes.len(), Wires::default);
-            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires });
+            let absent = self.graph.absent().to_vec();
+            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires, absent });
         }
         cache.keep_facts();
     }

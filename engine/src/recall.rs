@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::cache::Cache;
-use crate::cache::snapshot::{Seen, Snapshot, Source};
+use crate::cache::snapshot::{Seen, Snapshot, Source, State};
 use crate::closure::{self, Wires, is_followed};
 use crate::digest::Digest;
 use crate::facts::{FileFacts, Span};
@@ -40,7 +40,7 @@ use crate::problem::NotChecked;
 use crate::project::{Plugins, Project, Reading, Settings, considered, root_of, setting_of};
 use crate::reader::Reader;
 use crate::resolve::Resolver;
-use crate::runner::{ConfigLoader, Discovery};
+use crate::runner::ConfigLoader;
 use crate::sources::Sources;
 use crate::tree::Tree;
 
@@ -59,22 +59,30 @@ impl<'a> Project<'a> {
         cache: &'a Cache,
     ) -> Option<Self> {
         let layout = tree.layout()?;
-        let Snapshot { mut seen, nodes, wires } = cache.snapshot(reading)?;
+        let mut snapshot = cache.snapshot(reading)?;
+        let seen = &snapshot.seen;
         let same = seen.setting == setting_of(plugins, &settings)
             && seen.layout == layout
             && seen.root.is_none_or(|root| root == root_of(tree))
-            && tree.confirms(&seen.witness)
-            && are_same(tree, &seen.reads);
+            && tree.confirms(&seen.witness);
         if !same {
             return None;
         }
         let reader = Reader { tree, plugins, settings, reading, cache: Some(cache) };
-        let changed = read_changed(&reader, &mut seen)?;
+        let now = Contents::look(tree, seen);
+        if !now.are_same(&seen.reads) {
+            return None;
+        }
+        let runners_know: Vec<bool> =
+            seen.runners.iter().map(|r| !r.asked && now.are_same(&r.reads)).collect();
+        let differing = now.differing(seen);
+        let mut seen = std::mem::take(&mut snapshot.seen);
+        let changed = read_changed(&reader, &mut seen, &differing)?;
         let alike = changed.iter().all(|c| c.looks_alike_to_runners());
-        let project = with_facts(reader, &seen, &changed);
-        let mut project = rediscover(project, &seen, loader, alike)?;
+        let project = with_facts(reader, &mut seen, &changed);
+        let mut project = rediscover(project, &mut seen, loader, |runner| alike && runners_know[runner])?;
         let followed = changed.iter().filter(|c| c.differs()).map(|c| c.path.as_str()).collect();
-        rewire(&mut project, nodes, wires, followed);
+        rewire(&mut project, snapshot, followed);
         let is_reached = |path: &String| !project.graph.nodes_of(path).is_empty();
         let beyond: Vec<_> = seen.beyond.into_iter().filter(|(path, _)| is_reached(path)).collect();
         project.facts.fetch_beyond(beyond);
@@ -82,9 +90,31 @@ impl<'a> Project<'a> {
     }
 }
 
-fn are_same(tree: &dyn Tree, reads: &[(String, Digest)]) -> bool {
-    let same = |(path, digest): &(String, Digest)| Digest::or_reason(tree.digest(path)) == *digest;
-    reads.par_iter().with_min_len(16).all(same)
+/// What is now at every path that was read, each looked at once.
+struct Contents(FxHashMap<String, Digest>);
+
+impl Contents {
+    fn look(tree: &dyn Tree, seen: &Seen) -> Self {
+        let sources = seen.sources.iter().map(|source| source.path.as_str());
+        let reads = seen.reads.iter().chain(seen.runners.iter().flat_map(|runner| &runner.reads));
+        let mut paths: Vec<&str> = sources.chain(reads.map(|(path, _)| path.as_str())).collect();
+        // Neighbours on the disk are looked at together.
+        paths.sort_unstable();
+        paths.dedup();
+        let now = |path: &&str| ((*path).to_owned(), Digest::or_reason(tree.digest(path)));
+        let now: Vec<(String, Digest)> = paths.par_iter().with_min_len(64).map(now).collect();
+        Self(now.into_iter().collect())
+    }
+
+    fn are_same(&self, reads: &[(String, Digest)]) -> bool {
+        reads.iter().all(|(path, digest)| self.0.get(path) == Some(digest))
+    }
+
+    /// The numbers of the sources that differ.
+    fn differing(&self, seen: &Seen) -> Vec<usize> {
+        let differs = |at: &usize| self.0.get(&seen.sources[*at].path) != Some(&seen.sources[*at].digest);
+        (0..seen.sources.len()).filter(differs).collect()
+    }
 }
 
 /// A source whose content differs.
@@ -141,17 +171,7 @@ fn for_runners(facts: &FileFacts) -> FileFacts {
 
 /// Reads the sources whose content differs, and brings `seen` up to date; `None` when there
 /// are many, or one of them had or has no facts.
-fn read_changed(reader: &Reader<'_>, seen: &mut Seen) -> Option<Vec<Changed>> {
-    let now: Vec<Option<Digest>> = seen
-        .sources
-        .par_iter()
-        .with_min_len(64)
-        .map(|source| {
-            let now = Digest::or_reason(reader.tree.digest(&source.path));
-            (now != source.digest).then_some(now)
-        })
-        .collect();
-    let differing: Vec<usize> = (0..now.len()).filter(|at| now[*at].is_some()).collect();
+fn read_changed(reader: &Reader<'_>, seen: &mut Seen, differing: &[usize]) -> Option<Vec<Changed>> {
     if differing.len() > FEW {
         return None;
     }
@@ -175,13 +195,15 @@ fn read_changed(reader: &Reader<'_>, seen: &mut Seen) -> Option<Vec<Changed>> {
     Some(changed)
 }
 
-fn with_facts<'a>(reader: Reader<'a>, seen: &Seen, changed: &[Changed]) -> Project<'a> {
+fn with_facts<'a>(reader: Reader<'a>, seen: &mut Seen, changed: &[Changed]) -> Project<'a> {
     let mut now: FxHashMap<&str, &FileFacts> = FxHashMap::default();
     now.extend(changed.iter().filter_map(|c| Some((c.path.as_str(), c.now.as_ref()?))));
-    let has_facts = |source: &&Source| !matches!(source.state, crate::cache::snapshot::State::Unread(_));
-    let contents = seen.sources.iter().filter(has_facts).map(|source| {
+    let sources = std::mem::take(&mut seen.sources);
+    let not_checked = sources.iter().filter_map(Source::not_checked).collect();
+    let has_facts = |source: &Source| !matches!(source.state, State::Unread(_));
+    let contents = sources.into_iter().filter(has_facts).map(|source| {
         let known = now.get(source.path.as_str()).map(|facts| (*facts).clone());
-        (source.path.clone(), source.digest, known)
+        (source.path, source.digest, known)
     });
     let contents = contents.collect();
     let Reader { tree, plugins, reading, .. } = reader;
@@ -189,37 +211,30 @@ fn with_facts<'a>(reader: Reader<'a>, seen: &Seen, changed: &[Changed]) -> Proje
     let files = considered(tree, &settings);
     let mut project =
         Project::new(tree, plugins, settings, reading, files, Sources::to_fetch(contents, reader));
-    project.not_checked = seen.sources.iter().filter_map(Source::not_checked).collect();
+    project.not_checked = not_checked;
     project
 }
 
 /// Asks those runners again whose answer may differ; `None` when one does.
 fn rediscover<'a>(
     mut project: Project<'a>,
-    seen: &Seen,
+    seen: &mut Seen,
     loader: &dyn ConfigLoader,
-    alike: bool,
+    is_known: impl Fn(usize) -> bool + Sync,
 ) -> Option<Project<'a>> {
-    let is_same = |number: usize| {
-        let runner = &seen.runners[number];
-        let is_sure = alike && !runner.asked && are_same(project.tree, &runner.reads);
-        is_sure || {
-            let (now, _) = project.ask(number, loader);
-            now.discovery == runner.discovery
-        }
-    };
+    let is_same = |n: usize| is_known(n) || project.ask(n, loader).0.discovery == seen.runners[n].discovery;
     if seen.runners.len() != project.plugins.runners.len()
         || !(0..seen.runners.len()).into_par_iter().all(is_same)
     {
         return None;
     }
-    let found: Vec<Discovery> = seen.runners.iter().map(|runner| runner.discovery.clone()).collect();
-    project.take_discoveries(found);
+    project.take_discoveries(std::mem::take(&mut seen.runners).into_iter().map(|runner| runner.discovery));
     Some(project)
 }
 
 /// Follows the sources `again`, and builds the graph.
-fn rewire(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wires>, again: Vec<&str>) {
+fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) {
+    let Snapshot { mut nodes, mut wires, mut absent, .. } = snapshot;
     let mut beyond: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut moved = false;
     if !again.is_empty() {
@@ -228,6 +243,8 @@ fn rewire(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wir
         let mut frontier: Vec<usize> = (0..nodes.len()).filter(|n| is_again(&nodes[*n])).collect();
         let mut numbers: FxHashMap<NodeKey, NodeId> = FxHashMap::default();
         if !frontier.is_empty() {
+            // What they looked for in vain is looked for again.
+            absent.retain(|(_, node, _)| frontier.binary_search(&node.index()).is_err());
             numbers.extend(nodes.iter().enumerate().map(|(n, key)| (key.clone(), NodeId::new(n))));
         }
         let links = Links::new(project.tree);
@@ -258,11 +275,12 @@ fn rewire(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wir
                     Err(reason) => Some(NotChecked { path, reason, line: None }),
                 });
                 wires.resize_with(nodes.len(), Wires::default);
+                absent.extend(found.absent.iter().map(|(path, line)| (path.0, NodeId::new(n), *line)));
                 moved |= !wires[n].edges.iter().map(|e| e.0).eq(edges.iter().map(|e| e.0));
                 wires[n] = Wires {
                     edges,
                     imports: found.imports,
-                    absent: found.absent,
+                    absent: Vec::new(),
                     traits: found.traits,
                     problems: found.problems,
                     unread,
@@ -273,7 +291,7 @@ fn rewire(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wir
     project.facts.extend(beyond);
     wires.resize_with(nodes.len(), Wires::default);
     let order = if moved { order_of(&nodes, &wires) } else { Order::as_is(&nodes) };
-    build(project, nodes, wires, &order);
+    build(project, nodes, wires, absent, &order);
 }
 
 /// The order in which a cold run makes nodes, and in which it follows them.
@@ -349,8 +367,15 @@ fn order_of(nodes: &[NodeKey], wires: &[Wires]) -> Order {
     order
 }
 
-fn build(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wires>, order: &Order) {
-    let mut graph = Graph::default();
+fn build(
+    project: &mut Project<'_>,
+    mut nodes: Vec<NodeKey>,
+    mut wires: Vec<Wires>,
+    mut absent: Vec<(u64, NodeId, u32)>,
+    order: &Order,
+) {
+    let edges = wires.iter().map(|wires| wires.edges.len()).sum();
+    let mut graph = Graph::with_capacity(order.made.len(), edges);
     for &n in &order.made {
         let key = std::mem::replace(&mut nodes[n], NodeKey::Test(0));
         graph.add_node(key);
@@ -366,6 +391,11 @@ fn build(project: &mut Project<'_>, mut nodes: Vec<NodeKey>, mut wires: Vec<Wire
         problems.extend(more);
         project.not_checked.extend(unread);
     }
+    absent.retain(|(_, node, _)| order.numbers[node.index()] != UNREACHED);
+    for (_, node, _) in &mut absent {
+        *node = number(*node);
+    }
+    graph.set_absent(absent);
     graph.finish();
     project.graph = graph;
     project.problems.extend(problems);

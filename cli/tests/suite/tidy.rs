@@ -10,6 +10,7 @@ const ENGINE_IS_BUILT_FROM: &[&str] = &[
     "blake3",
     "dashmap",
     "globset",
+    "hashbrown",
     "ignore",
     "petgraph",
     "postcard",

@@ -7,7 +7,7 @@ use crate::digest::Digest;
 
 const MAGIC: &[u8; 9] = b"owedcache";
 /// Changes with this module and with the layout of any payload.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 const HEAD: usize = MAGIC.len() + 1 + 16 + 16;
 
 /// `payload` in its frame.
@@ -21,8 +21,20 @@ pub(super) fn seal(payload: &[u8], fingerprint: Digest) -> Vec<u8> {
     bytes
 }
 
+/// A file that is whole, of which the payload counts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Opened(Vec<u8>);
+
+impl std::ops::Deref for Opened {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0[HEAD..]
+    }
+}
+
 /// The payload, or what is wrong with the file.
-pub(super) fn open(mut bytes: Vec<u8>, fingerprint: Digest) -> Result<Vec<u8>, &'static str> {
+pub(super) fn open(bytes: Vec<u8>, fingerprint: Digest) -> Result<Opened, &'static str> {
     if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
         return Err("is damaged");
     }
@@ -34,8 +46,7 @@ pub(super) fn open(mut bytes: Vec<u8>, fingerprint: Digest) -> Result<Vec<u8>, &
     if rest[17..] != Digest::of(payload).0 {
         return Err("is damaged");
     }
-    bytes.drain(..HEAD);
-    Ok(bytes)
+    Ok(Opened(bytes))
 }
 
 #[cfg(test)]

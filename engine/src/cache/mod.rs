@@ -37,6 +37,7 @@ pub(crate) use trace::{TracedLoader, TracedTree};
 
 use crate::digest::Digest;
 use crate::project::Reading;
+use frame::Opened;
 use records::Records;
 use snapshot::Snapshot;
 
@@ -132,7 +133,7 @@ impl Cache {
     }
 
     /// The payload of a file that is whole and of our version.
-    fn load(&self, name: &str) -> Option<Vec<u8>> {
+    fn load(&self, name: &str) -> Option<Opened> {
         let bytes = self.storage.load(name)?;
         match frame::open(bytes, self.fingerprint) {
             Ok(payload) => Some(payload),

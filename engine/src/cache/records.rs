@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Cache;
+use super::frame::Opened;
 use crate::digest::Digest;
 
 const SHARDS: usize = 16;
@@ -25,7 +26,7 @@ pub(super) struct Records {
 
 #[derive(Default)]
 struct Shard {
-    kept: OnceLock<Option<Vec<u8>>>,
+    kept: OnceLock<Option<Opened>>,
     new: Mutex<BTreeMap<Digest, Vec<u8>>>,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closure::Wires;
 use crate::digest::Digest;
-use crate::graph::{Absent, Edge, EdgeKind, NodeId, NodeKey, Trait};
+use crate::graph::{Edge, EdgeKind, NodeId, NodeKey, Trait};
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::runner::Discovery;
 use crate::tree::Witness;
@@ -20,8 +20,10 @@ pub(crate) struct Snapshot {
     pub(crate) seen: Seen,
     /// What each node stands for.
     pub(crate) nodes: Vec<NodeKey>,
-    /// What each depends on, in the same order.
+    /// What each depends on, in the same order; without absent candidates.
     pub(crate) wires: Vec<Wires>,
+    /// Hash, node and line of each absent candidate, sorted.
+    pub(crate) absent: Vec<(u64, NodeId, u32)>,
 }
 
 /// What was looked at, and what was found in it.
@@ -94,7 +96,6 @@ impl Snapshot {
         let (mut traits, mut problems, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         for (number, wires) in (0u32..).zip(&self.wires) {
             push(&mut table, wires.edges.len())?;
-            push(&mut table, wires.absent.len())?;
             push(&mut table, wires.imports.len())?;
             for (to, edge) in &wires.edges {
                 let next = u8::try_from(kinds.len()).ok()?;
@@ -106,10 +107,6 @@ impl Snapshot {
                 table.extend(edge.line.to_le_bytes());
                 table.push(kind);
             }
-            for (path, line) in &wires.absent {
-                table.extend(path.0.to_le_bytes());
-                table.extend(line.to_le_bytes());
-            }
             for (number, start) in &wires.imports {
                 table.extend(number.to_le_bytes());
                 table.extend(start.to_le_bytes());
@@ -117,6 +114,12 @@ impl Snapshot {
             traits.extend(wires.traits.iter().map(|t| (number, t.clone())));
             problems.extend(wires.problems.iter().map(|p| (number, p.clone())));
             unread.extend(wires.unread.iter().map(|n| (number, n.clone())));
+        }
+        push(&mut table, self.absent.len())?;
+        for (path, node, line) in &self.absent {
+            table.extend(path.to_le_bytes());
+            push(&mut table, node.index())?;
+            table.extend(line.to_le_bytes());
         }
         let words = Words { seen: &self.seen, nodes: &self.nodes, kinds, traits, problems, unread };
         let mut bytes = vec![0; 4];
@@ -135,7 +138,7 @@ impl Snapshot {
         let count = words.nodes.len();
         let mut wires: Vec<Wires> = Vec::with_capacity(count);
         for _ in 0..count {
-            let (edges, absent, imports) = (table.number()?, table.number()?, table.number()?);
+            let (edges, imports) = (table.number()?, table.number()?);
             let mut one = Wires::default();
             one.edges.reserve_exact((edges as usize).min(table.0.len()));
             for _ in 0..edges {
@@ -147,11 +150,6 @@ impl Snapshot {
                 (to < u32::try_from(count).ok()?).then_some(())?;
                 one.edges.push((NodeId::new(to as usize), Edge { kind, line }));
             }
-            one.absent.reserve_exact((absent as usize).min(table.0.len()));
-            for _ in 0..absent {
-                let path = u64::from_le_bytes(*table.take::<8>()?);
-                one.absent.push((Absent(path), table.number()?));
-            }
             one.imports.reserve_exact((imports as usize).min(table.0.len()));
             let mut last = 0;
             for _ in 0..imports {
@@ -162,6 +160,7 @@ impl Snapshot {
             }
             wires.push(one);
         }
+        let absent = table.absent(count)?;
         for (number, fact) in words.traits {
             wires.get_mut(number as usize)?.traits.push(fact);
         }
@@ -171,7 +170,7 @@ impl Snapshot {
         for (number, unread) in words.unread {
             wires.get_mut(number as usize)?.unread = Some(unread);
         }
-        table.0.is_empty().then_some(Self { seen: words.seen, nodes: words.nodes, wires })
+        table.0.is_empty().then_some(Self { seen: words.seen, nodes: words.nodes, wires, absent })
     }
 }
 
@@ -191,5 +190,21 @@ impl<'b> Table<'b> {
 
     fn number(&mut self) -> Option<u32> {
         self.take::<4>().map(|four| u32::from_le_bytes(*four))
+    }
+
+    fn absent(&mut self, nodes: usize) -> Option<Vec<(u64, NodeId, u32)>> {
+        let count = self.number()? as usize;
+        let (rows, rest) = self.0.split_at_checked(count.checked_mul(16)?)?;
+        self.0 = rest;
+        let mut absent = Vec::with_capacity(count);
+        for row in rows.chunks_exact(16) {
+            let (path, rest) = row.split_first_chunk::<8>()?;
+            let (node, line) = rest.split_first_chunk::<4>()?;
+            let node = u32::from_le_bytes(*node) as usize;
+            (node < nodes).then_some(())?;
+            let line = u32::from_le_bytes(line.try_into().ok()?);
+            absent.push((u64::from_le_bytes(*path), NodeId::new(node), line));
+        }
+        Some(absent)
     }
 }
