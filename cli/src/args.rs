@@ -103,9 +103,30 @@ pub(crate) struct Global {
     /// be read from its source makes its tests owed by any change
     #[arg(long = "static", global = true, help_heading = "Global options")]
     pub is_static: bool,
-    /// Read every file afresh (nothing is kept between runs yet, so this changes nothing)
+    /// Read every file afresh, and keep nothing in .owed/cache (the answer is the same)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_cache: bool,
+    /// Say on standard error how long each phase took
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "human",
+        help_heading = "Global options"
+    )]
+    pub timings: Option<TimingsAs>,
+}
+
+/// How to print how long each phase took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimingsAs {
+    /// A table
+    Human,
+    /// One JSON object (owed.timings/1)
+    Json,
 }
 
 /// How to print an answer.

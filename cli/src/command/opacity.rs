@@ -38,11 +38,11 @@ pub(crate) fn run(global: &Global, args: &Opacity, output: &Output) -> anyhow::R
 }
 
 fn known(project: &Project<'_>, path: &str) -> anyhow::Result<()> {
-    let inside = |file: &String| path.is_empty() || path::is_within(file, path);
+    let inside = |file: &str| path.is_empty() || path::is_within(file, path);
     if project.facts.keys().any(inside) || project.not_checked.iter().any(|file| inside(&file.path)) {
         return Ok(());
     }
-    let near = near(path, project.facts.keys().map(String::as_str), 3);
+    let near = near(path, project.facts.keys(), 3);
     let what = match project.tree.kind(path) {
         Some(_) => format!("{path} is no source that owed reads"),
         None => format!("there is no file {path}"),

@@ -16,7 +16,8 @@ use crate::facts::{FileFacts, Import, ImportKind, Opaque, Presence};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::language::SourceFile;
 use crate::path;
-use crate::project::{Project, source_bytes};
+use crate::project::Project;
+use crate::reader::source_bytes;
 use crate::resolve::{Installed, InstalledModule, Resolver};
 use crate::selection::Opacity;
 

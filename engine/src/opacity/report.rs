@@ -372,7 +372,7 @@ fn files(
     }
     let mut listed: BTreeMap<&str, Option<&FileFacts>> =
         project.not_checked.iter().map(|unread| (unread.path.as_str(), None)).collect();
-    listed.extend(project.facts.iter().map(|(path, facts)| (path.as_str(), Some(facts))));
+    listed.extend(project.facts.iter().map(|(path, facts)| (path, Some(facts))));
     listed.retain(|path, _| asked(path));
     let listed: Vec<_> = listed.into_iter().collect();
     listed

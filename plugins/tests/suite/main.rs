@@ -15,6 +15,7 @@ mod functions;
 mod opacity;
 mod render;
 mod store;
+mod warm;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
