@@ -112,7 +112,7 @@ fn reasons(answer: &RunAnswer, view: View) -> String {
     sorted.sort_by_key(|((reason, detail), n)| (std::cmp::Reverse(*n), *reason, *detail));
     let shown = view.shown(sorted.len(), 8);
     let mut out = String::new();
-    if !sorted.is_empty() && !view.quiet {
+    if !sorted.is_empty() {
         let _ = writeln!(out, "{}", style::dim("not reused because:"));
         for ((reason, detail), n) in &sorted[..shown] {
             let _ = writeln!(out, "  {n:>5}  {} {}", style::plain(reason), style::dim(&style::plain(detail)));

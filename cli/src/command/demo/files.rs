@@ -20,6 +20,10 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("tests/test_report.py", REPORT_TEST),
 ];
 
+/// A change in the stock: the file, the text before and after.
+pub(super) const RECOUNT: (&str, &str, &str) =
+    ("stock/levels.py", "return max(0, wanted - stocked)", "return max(wanted - stocked, 0)");
+
 /// Files that come last: tests that a plan about the shop need not show.
 pub(super) const EXTRAS: &[(&str, &str)] = &[
     ("extras/labels/pens.txt", "Pens"),
