@@ -4,8 +4,9 @@
 //! checkout, and the command. Each phase goes through the same machine:
 //!
 //! ```text
+//!  (nothing) ── NotStart (command only) ────────> not_started ■
 //!                                    ┌─ NotStart ──> not_started ■
-//!  (nothing) ── Intend ──> pending ──┤           (nothing) ── NotStart ──> not_started ■
+//!  (nothing) ── Intend ──> pending ──┤
 //!                           │   │    └─ Start ──> running ── Complete ──> completed ■
 //!                           │   │                    ├── NotSpawn ──> not_started ■
 //!                 Complete ─┘   │                    │
@@ -156,10 +157,10 @@ pub fn step(phase: Phase, from: Option<CallState>, step: Step) -> Result<CallSta
     use CallState as S;
     match (from, step) {
         (None, Step::Intend) => Ok(S::Pending),
-        // A command may be declined after its preflight, without an intent.
-        (None, Step::NotStart) if phase == Phase::Command => Ok(S::NotStarted),
         (Some(S::Pending), Step::Start) => Ok(S::Running),
         (Some(S::Pending), Step::NotStart) => Ok(S::NotStarted),
+        // A command may be declined when its preflight is done and before its own intent.
+        (None, Step::NotStart) if phase == Phase::Command => Ok(S::NotStarted),
         // A preflight may be answered in process, without a child to record.
         (Some(S::Pending), Step::Complete) if phase == Phase::Preflight => Ok(S::Completed),
         (Some(S::Running), Step::Complete) => Ok(S::Completed),

@@ -183,6 +183,14 @@ impl Store {
         written.map_err(|error| unavailable("write", &ignore, &error))
     }
 
+    /// Makes the directory of a file, when it is not there.
+    pub(super) fn make_directory_of(&self, path: &Path) -> io::Result<()> {
+        match self.disk.create_dir(path.parent().unwrap_or(&self.state)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    }
+
     /// Makes the entries of a run's directories durable, from the project's root down. The
     /// directory of the second place is made when a power failure has taken it alone.
     pub(super) fn sync_directories(&self, run: &RunId) -> io::Result<()> {
@@ -190,7 +198,8 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let root = self.state.parent().filter(|root| !root.as_os_str().is_empty());
+        let root =
+            self.state.parent().map(|root| if root.as_os_str().is_empty() { Path::new(".") } else { root });
         let directory = self.ledger().join(run.as_str());
         let below = [self.state.clone(), self.ledger(), directory];
         root.map(Path::to_path_buf).into_iter().chain(below).try_for_each(|path| self.disk.sync_dir(&path))

@@ -96,6 +96,16 @@ impl Store {
         Ok(Snapshot { history, unacknowledged, torn, head: known.chain })
     }
 
+    /// Digest of the last acknowledged frame as hexadecimal digits, or a word when there is none.
+    pub(super) fn acknowledged_head(&self, run: &RunId) -> String {
+        match self.acknowledged(run) {
+            Ok(Some(Acknowledged::Upto(place))) => place.chain.hex(),
+            Ok(Some(Acknowledged::Damaged)) => "damaged".to_owned(),
+            Ok(Some(Acknowledged::Nothing) | None) => "nothing".to_owned(),
+            Err(refusal) => refusal.code().to_owned(),
+        }
+    }
+
     /// What the second place says; `None` when it has no file.
     fn acknowledged(&self, run: &RunId) -> Result<Option<Acknowledged>, Refusal> {
         let path = self.ack_of(run);

@@ -260,7 +260,7 @@ impl Actor {
             for _ in 0..self.rng.usize(1..6) {
                 match self.rng.u8(..10) {
                     0 => self.settle(name, &mut run),
-                    1 => self.hold_the_lease(&store, &mut run),
+                    1 | 2 => self.hold_the_lease(&store, &mut run),
                     _ => self.call(name, &store, &mut run),
                 }
                 self.acknowledged(name, &mut run);
@@ -466,20 +466,26 @@ impl Actor {
 
     /// At most one live process has a lease.
     fn hold_the_lease(&mut self, store: &Store, run: &mut Run) {
-        let wait = Duration::from_millis(self.rng.u64(..10));
-        let Ok(lease) = store.leases().acquire("heavy", wait) else { return };
-        let before = lock(&self.truth).holder.replace(self.process);
-        let other = before.filter(|other| *other != self.process);
-        if other.is_some_and(|other| self.world.state().processes[other].alive) {
-            lock(&self.truth).violation("two live processes hold one lease".to_owned());
+        for _ in 0..self.rng.usize(1..4) {
+            let wait = Duration::from_millis(self.rng.u64(..30));
+            let Ok(lease) = store.leases().acquire("heavy", wait) else { continue };
+            let before = lock(&self.truth).holder.replace(self.process);
+            let other = before.filter(|other| *other != self.process);
+            if other.is_some_and(|other| self.world.state().processes[other].alive) {
+                lock(&self.truth).violation("two live processes hold one lease".to_owned());
+            }
+            if self.rng.bool() {
+                let _ = run.catch_up();
+            } else {
+                let _ = store.leases().holder("heavy");
+            }
+            let mut truth = lock(&self.truth);
+            if truth.holder == Some(self.process) {
+                truth.holder = None;
+            }
+            drop(truth);
+            drop(lease);
         }
-        let _ = run.catch_up();
-        let mut truth = lock(&self.truth);
-        if truth.holder == Some(self.process) {
-            truth.holder = None;
-        }
-        drop(truth);
-        drop(lease);
     }
 
     fn noted(&self, name: &str, call: &CallId, phase: Phase, state: CallState, answer: Result<(), Failure>) {

@@ -1,4 +1,4 @@
-//! The ledger, on a real disk and on a simulated machine.
+//! Seeded schedules on the simulated machine.
 
 use crate::simulation::driver::{Report, schedule};
 use crate::simulation::world::Broken;
