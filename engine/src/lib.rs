@@ -14,6 +14,7 @@
 //! [`read`] (the disk) and [`vcs`] (git).
 
 pub mod change;
+pub mod check;
 mod closure;
 pub mod facts;
 pub mod function;

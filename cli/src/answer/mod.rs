@@ -4,6 +4,7 @@
 //! `cli/schemas/` are generated from them. Adding a field is a minor change, anything
 //! else asks for a new major in the `schema` field.
 
+pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod graph;
 pub(crate) mod matrix;
@@ -78,7 +79,7 @@ fn one_of(words: &[&str]) -> Schema {
 }
 
 fn unchecked_words(_: &mut SchemaGenerator) -> Schema {
-    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth"])
+    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth", "unsupported-language"])
 }
 
 fn opacity_words(_: &mut SchemaGenerator) -> Schema {

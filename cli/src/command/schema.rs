@@ -3,6 +3,7 @@
 use schemars::{Schema, schema_for};
 
 use crate::answer;
+use crate::answer::check::CheckAnswer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
@@ -35,6 +36,7 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),
+        SchemaOf::Check => schema_for!(CheckAnswer),
         SchemaOf::Doctor => schema_for!(DoctorAnswer),
     }
 }

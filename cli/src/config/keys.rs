@@ -44,10 +44,8 @@ pub(crate) struct Policy {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cap {
     /// Files it holds for.
-    #[expect(dead_code, reason = "checked here, used by the command that checks caps")]
     pub paths: Vec<Pattern>,
     /// The cap.
-    #[expect(dead_code, reason = "checked here, used by the command that checks caps")]
     pub cap: u32,
 }
 

@@ -161,6 +161,21 @@ impl Session {
         problems.dedup();
     }
 
+    /// The files of the project.
+    pub(crate) fn tree(&self) -> &dyn owed_engine::tree::Tree {
+        &self.tree
+    }
+
+    /// Links of the project that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        self.tree.broken_links()
+    }
+
+    /// What could not be looked at, and what is odd about the place.
+    pub(crate) fn trouble(&self) -> Trouble {
+        self.own_trouble()
+    }
+
     fn own_trouble(&self) -> Trouble {
         let mut trouble = self.tree.trouble(&self.site);
         if let Some(source) = self.config.source {

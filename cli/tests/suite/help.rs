@@ -11,6 +11,7 @@ const COMMANDS: &[&str] = &[
     "receipts",
     "record",
     "opacity",
+    "check",
     "graph",
     "init",
     "doctor",

@@ -237,7 +237,9 @@ fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
         (Origin::Import(_), Opaque::Unresolved) => {
             format!("make `{operation}` lead to a file: generate it first, or correct the specifier")
         }
-        (Origin::Import(_), Opaque::ComputedLoad) => {
+        (origin, Opaque::ComputedLoad)
+            if matches!(origin, Origin::Import(_)) || matches!(&**operation, "import" | "require") =>
+        {
             "give the specifier a constant beginning, or import the candidates by name".to_owned()
         }
         (Origin::Import(_), Opaque::Native) => {

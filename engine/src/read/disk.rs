@@ -23,6 +23,8 @@ use crate::tree::{Kind, Tree};
 pub struct DiskTree {
     known: Known,
     files: Vec<String>,
+    /// Links of the inventory that lead nowhere, or in circles.
+    broken: Vec<String>,
     /// Where directories that are not in the inventory lead.
     dirs: DashMap<String, Option<(Place, Kind)>, FxBuildHasher>,
     limit: u64,
@@ -55,10 +57,21 @@ impl DiskTree {
         }
         entries.insert(String::new(), Entry::Dir);
         let known = Known { entries, disk: Disk::new(root) };
-        let mut tree = Self { known, files: Vec::new(), dirs: DashMap::default(), limit: DEFAULT_SIZE_LIMIT };
+        let mut tree = Self {
+            known,
+            files: Vec::new(),
+            broken: Vec::new(),
+            dirs: DashMap::default(),
+            limit: DEFAULT_SIZE_LIMIT,
+        };
         let mut files = inventory.files;
-        let links = inventory.links.into_iter();
-        files.extend(links.filter(|link| tree.kind(link) == Some(Kind::File)));
+        for link in inventory.links {
+            match tree.kind(&link) {
+                Some(Kind::File) => files.push(link),
+                Some(Kind::Dir) => {}
+                None => tree.broken.push(link),
+            }
+        }
         files.sort_unstable();
         files.dedup();
         tree.files = files;
@@ -70,6 +83,11 @@ impl DiskTree {
     pub fn with_size_limit(mut self, limit: u64) -> Self {
         self.limit = limit;
         self
+    }
+
+    /// Links of the inventory that lead nowhere, or in circles; sorted.
+    pub fn broken_links(&self) -> &[String] {
+        &self.broken
     }
 
     /// Directories that were asked about and that the system refused to list; sorted.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity};
+use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity_with};
 use owed_engine::project::{Plugins, Project, Reading};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
@@ -74,10 +74,8 @@ fn once(case: &Case, reversed: bool, check: bool) -> Result<Answer, String> {
         let mut project = Project::read(&tree, plugins, settings, Reading::Declarations);
         project.discover(&NoLoader);
         project.resolve();
-        opacity(
-            &project,
-            &OpacityOptions { packages: case.packages.then(Budget::default), ..Default::default() },
-        )
+        let packages = case.packages.then(Budget::default);
+        opacity_with(&project, &OpacityOptions { packages, ..OpacityOptions::default() })
     });
     if check {
         let mut faults = inconsistent(case, &project, &selection);

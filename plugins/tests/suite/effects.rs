@@ -9,6 +9,7 @@
 //! `SNIPPETS=substring` runs only the snippets whose file or title holds the substring.
 
 mod javascript;
+mod python;
 mod score;
 mod snippet;
 

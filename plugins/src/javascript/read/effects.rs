@@ -6,9 +6,9 @@ use oxc_ast::ast::{Argument, Expression};
 use oxc_semantic::SymbolId;
 use oxc_span::Span;
 
+use super::class::{Act, Class, Use};
 use super::clocks::Body;
 use super::operations::Op;
-use super::table::{Act, Class, Use};
 use super::usage::{Site, Usage};
 use super::value::{Piece, Value};
 use super::walk::{Binding, Walk, static_key};
@@ -121,10 +121,17 @@ impl<'a> Walk<'_, 'a> {
                     _ => self.named(&shown, "whole-env", span),
                 }
             }
-            Usage::Has(key) if matches!(class, Class::Env) => match self.value(key).literal() {
-                Some(name) => self.environment(&name, span),
-                None => self.named(&shown, "whole-env", span),
-            },
+            Usage::Has(key) if matches!(class, Class::Env) => {
+                let names: Option<Vec<String>> = self.values(key).iter().map(Value::literal).collect();
+                match names {
+                    Some(names) => {
+                        for name in names {
+                            self.environment(&name, span);
+                        }
+                    }
+                    None => self.named(&shown, "whole-env", span),
+                }
+            }
             Usage::Has(_) => {}
             Usage::Pattern(_) | Usage::Computed | Usage::Escape if whole => {
                 self.root_escapes(&op, span);
@@ -215,6 +222,18 @@ impl<'a> Walk<'_, 'a> {
             }
             Class::Opaque(reason) => self.opaque(shown, *reason, span),
             Class::Env => match op.path.get(covered) {
+                Some(&"hasOwnProperty") if matches!(usage, Usage::Call(_)) => {
+                    let Usage::Call(call) = usage else { return };
+                    match call
+                        .arguments
+                        .first()
+                        .and_then(Argument::as_expression)
+                        .and_then(|e| self.literal(e))
+                    {
+                        Some(name) => self.environment(&name, span),
+                        None => self.named(shown, "whole-env", span),
+                    }
+                }
                 Some(name) => self.environment(name, span),
                 None => self.named(shown, "whole-env", span),
             },

@@ -4,6 +4,7 @@
 //! - `.buffer`, `.byteOffset`, `.offset` and `.parent` of an unknown value tell where in
 //!   node's pool a buffer lies, in a file that makes buffers;
 //! - `console.time…` tells how long something took, in a file that reads what is printed;
+//! - the times of a `Stats` object of an open file, in a file that opens files;
 //! - a request or response with an unknown body has a random boundary, in a file that
 //!   makes forms;
 //! - a global that the table does not know is known after all when the file sets it.
@@ -26,6 +27,9 @@ pub(super) struct Held<'a> {
     console: bool,
     /// The file makes forms.
     pub(super) forms: bool,
+    /// The file opens files.
+    handles: bool,
+    of_handles: Vec<Noted>,
     of_buffers: Vec<Noted>,
     pub(super) of_console: Vec<Noted>,
     pub(super) of_forms: Vec<Noted>,
@@ -44,6 +48,7 @@ impl<'a> Walk<'_, 'a> {
                 self.held.buffers |= !matches!(usage, Usage::Test)
                     && !matches!(op.path.as_slice(), ["isBuffer" | "isEncoding" | "byteLength" | "compare"]);
             }
+            "node:fs" if op.path.as_slice() == ["open"] => self.held.handles = true,
             "FormData" => self.held.forms = true,
             "console" => {
                 self.held.console |= matches!(usage, Usage::Patch | Usage::Write | Usage::Update);
@@ -61,12 +66,21 @@ impl<'a> Walk<'_, 'a> {
         self.held.of_buffers.push(noted);
     }
 
+    /// A time of a file is read, if the value is a `Stats` object.
+    pub(super) fn on_file_time(&mut self, span: Span) {
+        let noted = self.noted("FileHandle.stat", EffectClass::Opaque(Opaque::FsMeta), span);
+        self.held.of_handles.push(noted);
+    }
+
     /// Lets go of what the rest of the file made matter.
     pub(super) fn release(&mut self) {
         let held = std::mem::take(&mut self.held);
-        for (matters, effects) in
-            [(held.buffers, held.of_buffers), (held.console, held.of_console), (held.forms, held.of_forms)]
-        {
+        for (matters, effects) in [
+            (held.handles, held.of_handles),
+            (held.buffers, held.of_buffers),
+            (held.console, held.of_console),
+            (held.forms, held.of_forms),
+        ] {
             if matters {
                 self.effects.extend(effects);
             }

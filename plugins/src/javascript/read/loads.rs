@@ -37,7 +37,7 @@ impl<'a> Walk<'_, 'a> {
     /// `import(x)`.
     pub(super) fn on_import_expression(&mut self, it: &'a ImportExpression<'a>) {
         self.load(ImportKind::Dynamic, "import", &it.source, it.span, LoadMode::Esm);
-        if let Some(op) = key(&it.source).and_then(|source| self.module(source)) {
+        if let Some(op) = self.constant_text(&it.source, 8).and_then(|source| self.module(&source)) {
             self.on_root(op, 0);
         }
     }
@@ -153,7 +153,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn call_root(&self, it: &'a CallExpression<'a>) -> Option<super::operations::Op<'a>> {
-        self.module(key(it.arguments.first()?.as_expression()?)?)
+        self.module(&self.constant_text(it.arguments.first()?.as_expression()?, 8)?)
     }
 
     fn on_require(&mut self, it: &'a CallExpression<'a>) {

@@ -10,8 +10,8 @@ use oxc_ast::ast::{
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::UnaryOperator;
 
+use super::class::{Act, Class, Use};
 use super::effects::is_empty;
-use super::table::{Act, Class, Use};
 use super::usage::{Site, Usage, is_expectation};
 use super::walk::{Walk, key, static_key};
 use super::watched::Kind;
@@ -31,6 +31,9 @@ impl<'a> Walk<'_, 'a> {
 
     fn on_member_of(&mut self, object: &'a Expression<'a>, name: &'a str, span: Span) {
         let pool = is_pool_member(name);
+        if is_file_time(name) {
+            return self.on_file_time(span);
+        }
         if !(pool || name == "constructor" || self.table.has_member(name)) || self.declarations {
             return;
         }
@@ -229,7 +232,24 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
+/// Members of a `Stats` object that tell when something was done to a file.
+fn is_file_time(name: &str) -> bool {
+    matches!(
+        name,
+        "mtime"
+            | "mtimeMs"
+            | "mtimeNs"
+            | "atime"
+            | "atimeMs"
+            | "ctime"
+            | "ctimeMs"
+            | "birthtime"
+            | "birthtimeMs"
+            | "ino"
+    )
+}
+
 /// Members of a buffer that tell where it lies in node's pool.
-fn is_pool_member(name: &str) -> bool {
+pub(super) fn is_pool_member(name: &str) -> bool {
     matches!(name, "buffer" | "byteOffset" | "offset" | "parent")
 }

@@ -59,7 +59,7 @@ impl<'a> Walk<'_, 'a> {
             Expression::Super(_) => self.lead(self.base_of_static()?, steps),
             Expression::CallExpression(it) => self.lead_call(it, steps),
             Expression::AwaitExpression(it) => self.lead(&it.argument, steps),
-            Expression::ImportExpression(it) => self.module(key(&it.source)?),
+            Expression::ImportExpression(it) => self.module(&self.constant_text(&it.source, steps)?),
             Expression::SequenceExpression(it) => self.lead(it.expressions.last()?, steps),
             _ => None,
         }
@@ -183,7 +183,9 @@ impl<'a> Walk<'_, 'a> {
         }
         let callee = self.lead(&it.callee, steps)?;
         match (callee.root.name.as_str(), callee.path.as_slice()) {
-            ("require", []) | ("process", ["getBuiltinModule"]) => self.module(key(argument?)?),
+            ("require", []) | ("process", ["getBuiltinModule"]) => {
+                self.module(&self.constant_text(argument?, steps)?)
+            }
             ("node:module", ["createRequire"]) if self.is_own_place(argument?) => self.global("require"),
             ("node:util", ["promisify"]) => self.lead(argument?, steps),
             _ => None,

@@ -4,9 +4,12 @@
 //! The answer errs towards no: a parameter, a call's result, an import may be anything.
 
 use oxc_ast::AstKind;
-use oxc_ast::ast::{Class, ClassElement, Expression, ObjectExpression, ObjectPropertyKind};
+use oxc_ast::ast::{
+    Class, ClassElement, Expression, ObjectExpression, ObjectPropertyKind, TSSignature, TSType, TSTypeName,
+};
 use oxc_semantic::SymbolFlags;
 
+use super::members::is_pool_member;
 use super::walk::{Binding, Walk, static_key};
 
 /// Typed arrays and what they are views of.
@@ -59,14 +62,47 @@ impl<'a> Walk<'_, 'a> {
                     Binding::Import { import, name: None } => {
                         self.imports[*import].specifier.starts_with('.')
                     }
-                    _ => self
-                        .scoping
-                        .symbol_flags(symbol)
-                        .intersects(SymbolFlags::Enum | SymbolFlags::ValueModule),
+                    _ => {
+                        let known = &self.known[symbol.index()];
+                        known.typed.is_some_and(|typed| self.type_has(typed, name))
+                            || self
+                                .scoping
+                                .symbol_flags(symbol)
+                                .intersects(SymbolFlags::Enum | SymbolFlags::ValueModule)
+                    }
                 }
             }
             _ => false,
         }
+    }
+
+    /// Whether a type written in the file has the member, with a type that the built-in one
+    /// does not have: an `Error` may pass for `{ stack: string }`, not for
+    /// `{ stack: Frame[] }`.
+    fn type_has(&self, typed: &'a TSType<'a>, name: &str) -> bool {
+        let members: &'a [TSSignature<'a>] = match typed {
+            TSType::TSTypeLiteral(literal) => &literal.members,
+            TSType::TSTypeReference(reference) => match &reference.type_name {
+                TSTypeName::IdentifierReference(it) => match self.shapes.get(it.name.as_str()) {
+                    Some(members) => members,
+                    None => return false,
+                },
+                _ => return false,
+            },
+            _ => return false,
+        };
+        members.iter().any(|member| match member {
+            TSSignature::TSPropertySignature(it) if static_key(&it.key) == Some(name) => {
+                let structured = it.type_annotation.as_ref().is_some_and(|annotation| {
+                    matches!(
+                        annotation.type_annotation,
+                        TSType::TSArrayType(_) | TSType::TSTypeLiteral(_) | TSType::TSTupleType(_)
+                    )
+                });
+                is_pool_member(name) || (name == "stack" && structured)
+            }
+            _ => false,
+        })
     }
 
     /// The class or object literal that `this` belongs to has a member of that name.

@@ -177,6 +177,10 @@ impl<'a> Walk<'_, 'a> {
         match name {
             "env" => self.on_meta_env(up, span),
             "url" | "dirname" | "filename" => self.on_own_path(up, "import.meta.url", span),
+            // Their calls are looked at; as values they may load anything.
+            "resolve" | "glob" | "globEager" if !self.is_callee(up) => {
+                self.opaque(&format!("import.meta.{name}"), Opaque::ComputedLoad, span);
+            }
             "resolve" | "glob" | "globEager" | "hot" | "vitest" | "webpackHot" | "jest" => {}
             "main" => self.opaque("import.meta.main", Opaque::Loader, span),
             _ => {
@@ -207,7 +211,10 @@ impl<'a> Walk<'_, 'a> {
                         }
                     }
                 }
-                (Some("resolve" | "glob" | "hot" | "vitest" | "jest"), _) => {}
+                (Some("hot" | "vitest" | "jest"), _) => {}
+                (Some(name @ ("resolve" | "glob" | "globEager")), _) => {
+                    self.opaque(&format!("import.meta.{name}"), Opaque::ComputedLoad, span);
+                }
                 _ => self.meta_escapes(span),
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owed_engine::facts::{Opaque, Pin};
 use serde::Deserialize;
 
-use super::table::{Act, Class, Use};
+use super::class::{Act, Class, Use};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +42,9 @@ pub(super) struct RawRoot {
     pub(super) leads: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) rest: Rest,
+    /// Whether tests may change it without changing the platform.
+    #[serde(default)]
+    pub(super) own: bool,
 }
 
 #[derive(Default, Deserialize, PartialEq, Eq)]

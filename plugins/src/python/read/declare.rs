@@ -6,10 +6,12 @@
 //! `from a import x` to `from b import x` changes every declaration that uses `x`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use owed_engine::facts::{Declaration, DeclarationKind, Export};
 use ruff_python_ast::token::Token;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
 
 use super::digest::{Digest, Digests, shortened};
 use super::loads;
@@ -196,19 +198,34 @@ fn written(walk: &Walk<'_>, members: &ChainsOf<'_, '_>, unit: usize, symbol: Sym
     }
 }
 
-fn is_builtin(name: &str) -> bool {
-    BUILTINS.split_whitespace().any(|builtin| builtin == name)
+/// Whether `name` is known without being bound: a builtin of Python 3, or one of Python 2
+/// that code for both asks for.
+pub(super) fn is_builtin(name: &str) -> bool {
+    static NAMES: LazyLock<FxHashSet<&str>> = LazyLock::new(|| BUILTINS.split_whitespace().collect());
+    NAMES.contains(name) || (name.starts_with("__") && name.ends_with("__"))
 }
 
-/// Names of the builtins module that are often read.
+/// `dir(builtins)` of CPython 3.8 to 3.14, what `site` adds, and the builtins of Python 2.
 const BUILTINS: &str = "
-ArithmeticError AssertionError AttributeError BaseException Ellipsis Exception False ImportError
-IndexError KeyError KeyboardInterrupt ModuleNotFoundError NameError None NotImplemented
-NotImplementedError OSError RuntimeError StopIteration SystemExit True TypeError UnicodeDecodeError
-ValueError ZeroDivisionError __file__ __import__ __name__ abs all any bool bytearray bytes callable chr
-classmethod complex delattr dict dir divmod enumerate eval exec filter float format frozenset getattr
-globals hasattr hash id int isinstance issubclass iter len list locals map max min next object open ord
-print property range repr reversed set setattr sorted str super zip
+ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError
+BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError
+ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning
+EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError
+FutureWarning GeneratorExit IOError ImportError ImportWarning IndentationError IndexError
+InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError
+ModuleNotFoundError NameError None NotADirectoryError NotImplemented NotImplementedError OSError
+OverflowError PendingDeprecationWarning PermissionError ProcessLookupError PythonFinalizationError
+RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration
+StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True TypeError
+UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError
+UnicodeWarning UserWarning ValueError Warning WindowsError ZeroDivisionError _IncompleteInputError
+abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile
+complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset
+getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list locals
+map max memoryview min next object oct open ord pow print property quit range repr reversed round set
+setattr slice sorted staticmethod str sum super tuple type vars zip
+StandardError apply basestring buffer cmp coerce execfile file intern long raw_input reduce reload unichr
+unicode xrange
 ";
 
 /// The names a literal `__all__` lists.

@@ -14,12 +14,13 @@ mod digest;
 mod effects;
 mod eval;
 mod loads;
+mod modules;
 mod names;
 mod place;
 mod purity;
 mod rows;
 mod scope;
-mod text;
+pub(super) mod text;
 mod units;
 mod walk;
 
@@ -62,6 +63,12 @@ pub fn fix(operation: &str) -> Option<&'static str> {
 /// its own code need not be read.
 pub fn models(package: &str) -> bool {
     rows::TABLE.knows(package)
+}
+
+/// Every operation of the effect table as answers show it, and whether a case names it in
+/// its code (else in what it expects); sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    rows::TABLE.operations()
 }
 
 /// Reads one file.

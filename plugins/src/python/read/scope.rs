@@ -178,6 +178,8 @@ impl<'a> Scopes<'a> {
             Bound::Parameter(Some(_)) => flag::ALIAS,
             _ => 0,
         };
+        // Values are looked up where they are written.
+        let written = scope;
         if scope != MODULE
             && let Some(&first) = self.latest.get(&(scope, symbol))
         {
@@ -190,7 +192,7 @@ impl<'a> Scopes<'a> {
         self.flags[symbol.index()] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
-        self.bindings.push(Binding { bound, scope, older });
+        self.bindings.push(Binding { bound, scope: written, older });
     }
 
     /// Records `self.name = value` in the class with the scope `class`.
@@ -276,6 +278,22 @@ impl<'a> Scopes<'a> {
         None
     }
 
+    /// The function whose body has the scope `body`, and where it is bound.
+    pub(super) fn function_with(&self, body: ScopeId) -> Option<(&'a ast::StmtFunctionDef, ScopeId)> {
+        self.bindings.iter().find_map(|b| match b.bound {
+            Bound::Function(def, inner) if inner == body => Some((def, b.scope)),
+            _ => None,
+        })
+    }
+
+    /// Every function of the file.
+    pub(super) fn functions(&self) -> impl Iterator<Item = &'a ast::StmtFunctionDef> + '_ {
+        self.bindings.iter().filter_map(|b| match b.bound {
+            Bound::Function(def, _) => Some(def),
+            _ => None,
+        })
+    }
+
     /// Every symbol bound in the module scope.
     pub(super) fn module_symbols(&self) -> Vec<Symbol> {
         (0..self.names.len()).map(Symbol::new).filter(|&s| self.flags(s) & flag::OUTSIDE != 0).collect()
@@ -286,7 +304,8 @@ fn intrinsic(name: &str) -> u8 {
     match name {
         "self" | "cls" => flag::SELF,
         "open" | "exec" | "eval" | "compile" | "__import__" | "getattr" | "globals" | "vars" | "hash"
-        | "id" | "input" | "breakpoint" | "locals" | "dir" | "hasattr" => flag::BUILTIN,
+        | "id" | "input" | "breakpoint" | "locals" | "dir" | "hasattr" | "setattr" | "delattr"
+        | "execfile" | "raw_input" | "reload" | "__builtins__" => flag::BUILTIN,
         "__file__" | "__path__" | "__doc__" | "__name__" | "__package__" | "__loader__" | "__spec__" => {
             flag::BUILTIN
         }

@@ -85,9 +85,13 @@ impl Score {
         let all: String = snippets.iter().map(|snippet| snippet.code.as_str()).collect();
         let mut missing = Vec::new();
         for (operation, pure) in operations {
-            let part = format!(" | {operation} | ");
+            // `module.*` is any member without a row of its own.
+            let part = match operation.strip_suffix('*') {
+                Some(members) => format!(" | {members}"),
+                None => format!(" | {operation} | "),
+            };
             let has = if *pure {
-                has_word(&all, operation)
+                has_word(&all, operation.strip_suffix(".*").unwrap_or(operation))
             } else {
                 snippets.iter().any(|snippet| snippet.effects.iter().any(|effect| effect.contains(&part)))
             };

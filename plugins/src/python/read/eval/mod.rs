@@ -4,6 +4,7 @@
 //! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
 
 mod call;
+mod parameter;
 
 use std::cell::{Cell, RefCell};
 
@@ -15,7 +16,7 @@ use super::loads;
 use super::names::Names;
 use super::place::{Place, Value};
 use super::rows::is_stdlib;
-use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
+use super::scope::{Binding, Bound, ScopeId, Symbol};
 
 /// Steps one evaluation may take.
 const BUDGET: u32 = 400;
@@ -48,6 +49,11 @@ impl<'w, 'a> Eval<'w, 'a> {
     /// The file itself.
     pub(in crate::python::read) fn own_file(&self) -> Place {
         Place::new(PathBase::Module, self.file)
+    }
+
+    /// The file's name without extension.
+    pub(in crate::python::read) fn stem(&self) -> &'a str {
+        self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem)
     }
 
     fn eval(&self, expr: &'a Expr, scope: ScopeId) -> Value {
@@ -219,44 +225,6 @@ impl<'w, 'a> Eval<'w, 'a> {
             _ => {}
         });
         value
-    }
-
-    /// Whether fixtures that describe the requesting test describe this file.
-    fn is_test_file(&self) -> bool {
-        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests"
-    }
-
-    fn parameter(&self, name: &'a ast::ExprName, at: ScopeId) -> Value {
-        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        match name.id.as_str() {
-            "tmp_path" | "tmpdir" | "tmp_path_factory" | "tmpdir_factory" | "testdir" | "pytester" => {
-                Value::Tmp
-            }
-            "datadir" | "original_datadir" | "lazy_datadir" if self.is_test_file() => {
-                Value::Place(Place::new(PathBase::Module, stem))
-            }
-            "shared_datadir" | "lazy_shared_datadir" if self.is_test_file() => {
-                Value::Place(Place::new(PathBase::Module, "data"))
-            }
-            _ => {
-                // A fixture of the same file or class.
-                let names = &self.names.walk.names;
-                let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
-                let class = names.class_of(at);
-                for scope in class.into_iter().chain([MODULE]) {
-                    for binding in names.bindings(scope, symbol) {
-                        if let Bound::Function(def, inner) = binding.bound
-                            && def.decorator_list.iter().any(|d| is_fixture(&d.expression))
-                        {
-                            return self.returned(def, inner);
-                        }
-                    }
-                }
-                // A fixture made elsewhere keeps its parameter's name in the decorated function.
-                Value::Unknown
-            }
-        }
     }
 
     fn attribute(&self, attribute: &'a ast::ExprAttribute, expr: &'a Expr, scope: ScopeId) -> Value {
@@ -439,15 +407,6 @@ fn starts_unknown(f: &ast::ExprFString) -> bool {
         Some(ast::FStringPart::FString(f)) => {
             matches!(f.elements.first(), Some(ast::InterpolatedStringElement::Interpolation(_)))
         }
-        _ => false,
-    }
-}
-
-fn is_fixture(decorator: &Expr) -> bool {
-    match decorator {
-        Expr::Call(call) => is_fixture(&call.func),
-        Expr::Attribute(a) => matches!(a.attr.as_str(), "fixture" | "yield_fixture"),
-        Expr::Name(n) => n.id.as_str() == "fixture",
         _ => false,
     }
 }

@@ -131,13 +131,13 @@ fn scripts() {
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'x.py'], cwd=d)", &["subprocess"]),
         ("import runpy\nrunpy.run_path('a/x.py')\nrunpy.run_module('p.q')", &["script a/x.py", "script p.q"]),
         ("import runpy\ndef f(p): runpy.run_path(p)", &["computed-load in f"]),
-        ("exec(open('a/x.py').read())", &["script a/x.py"]),
+        ("exec(open('a/x.py').read())", &["script a/x.py", "eval"]),
         (
             "import os\nexec(compile(open(os.path.join(os.path.dirname(__file__), 'v.py')).read(), 'v', 'exec'))",
-            &["script ./v.py"],
+            &["script ./v.py", "eval"],
         ),
         ("exec(code)", &["eval"]),
-        ("eval('1 + 1')", &[]),
+        ("eval('1 + 1')", &["eval"]),
         ("import importlib.util as u\nu.spec_from_file_location('m', '../tools/x.py')", &["computed-load"]),
         (
             "import importlib.util\nfrom pathlib import Path\nimportlib.util.spec_from_file_location('m', Path(__file__).parents[1] / 'x.py')",

@@ -6,11 +6,14 @@
 
 mod expr;
 mod import;
+mod mark;
 mod stmt;
 
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
+
+pub(in crate::python::read) use stmt::is_fixture;
 
 use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
 use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
@@ -55,6 +58,10 @@ pub(in crate::python::read) struct Use<'a> {
     pub(in crate::python::read) later: bool,
     /// Where it is read as a value of its own: not called, no attribute taken.
     pub(in crate::python::read) bare: Option<&'a Expr>,
+    /// Read by code somewhere, not in annotations only.
+    pub(in crate::python::read) code: bool,
+    /// Where it is read first.
+    pub(in crate::python::read) range: TextRange,
 }
 
 /// Something that may load, read or run something.
@@ -72,6 +79,20 @@ pub(in crate::python::read) enum What<'a> {
     Joined(&'a Expr),
     /// What a name is assigned.
     Assigned(&'a Expr),
+    /// A chain that a name becomes an alias of.
+    Alias(&'a Expr),
+    /// A chain that is compared, not handed on.
+    Compared(&'a Expr),
+    /// A class that is inherited from.
+    Base(&'a Expr),
+    /// A parameter that a runner fills by its name.
+    Fixture(&'a ast::Parameter),
+    /// Something iterated over, so that its order is seen.
+    Ordered(&'a Expr),
+    /// Something turned into text.
+    Shown(&'a Expr),
+    /// An interpolation with a literal format.
+    Format(&'a ast::InterpolatedElement),
     /// A name that goes into a container, is returned, or is stored in an attribute.
     Escape(&'a Expr),
     /// An assignment to an attribute or a subscript: target and value in [`Walk::pairs`].
@@ -92,6 +113,28 @@ pub(in crate::python::read) struct Site<'a> {
     pub(in crate::python::read) orderless: bool,
     /// The name at the root of the chain, where there is one.
     pub(in crate::python::read) root: Option<Symbol>,
+    /// The innermost guard it runs under: one more than an index into [`Walk::guards`].
+    pub(in crate::python::read) guard: u32,
+}
+
+/// What certainly holds while a body runs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) enum Holds<'a> {
+    /// `with value:`.
+    With(&'a Expr),
+    /// A decorator of the function whose body has this scope.
+    Decorator(&'a Expr, ScopeId),
+    /// A fixture of a test.
+    Fixture(&'a str),
+}
+
+/// A guard, and the one around it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::python::read) struct Guard<'a> {
+    pub(in crate::python::read) holds: Holds<'a>,
+    /// Where the expression is evaluated.
+    pub(in crate::python::read) scope: ScopeId,
+    pub(in crate::python::read) outer: u32,
 }
 
 /// A docstring, and whether somebody may read it.
@@ -135,6 +178,16 @@ pub(in crate::python::read) struct Walk<'a> {
     /// The tree is deeper than the limit; what lies below it was not seen.
     pub(in crate::python::read) too_deep: bool,
     pub(in crate::python::read) star: bool,
+    /// Modules of the standard library that are star-imported.
+    pub(in crate::python::read) stars: Vec<&'a str>,
+    /// How many star imports there are.
+    pub(in crate::python::read) star_count: usize,
+    pub(in crate::python::read) guards: Vec<Guard<'a>>,
+    /// Scopes of functions that yield: their bodies run after the call.
+    pub(in crate::python::read) generators: FxHashSet<ScopeId>,
+    guard: u32,
+    /// Decorators of the class whose body is walked.
+    class_decorators: &'a [ast::Decorator],
     seen_strings: FxHashSet<&'a str>,
     /// For each symbol, its latest use.
     last_use: Vec<u32>,
@@ -176,6 +229,12 @@ impl<'a> Walk<'a> {
             reads_docs: false,
             too_deep: false,
             star: false,
+            stars: Vec::new(),
+            star_count: 0,
+            guards: Vec::new(),
+            generators: FxHashSet::default(),
+            guard: 0,
+            class_decorators: &[],
             seen_strings: FxHashSet::default(),
             last_use: Vec::new(),
             limit,
@@ -352,15 +411,15 @@ impl<'a> Walk<'a> {
         self.depth -= 1;
     }
 
-    fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>) {
+    fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
         if let Some(members) = &mut self.members {
             members.whole.insert((self.unit, symbol));
         }
-        self.note_use(symbol, bare);
+        self.note_use(symbol, bare, range);
     }
 
     /// A use of which only the attributes `chain` are read.
-    fn use_members(&mut self, symbol: Symbol, chain: Vec<&'a str>) {
+    fn use_members(&mut self, symbol: Symbol, chain: Vec<&'a str>, range: TextRange) {
         // A name that is not known to be imported yet is not told apart.
         let known = !chain.is_empty() && self.names.flags(symbol) & flag::IMPORTED != 0;
         match &mut self.members {
@@ -368,18 +427,22 @@ impl<'a> Walk<'a> {
             Some(members) => _ = members.whole.insert((self.unit, symbol)),
             None => {}
         }
-        self.note_use(symbol, None);
+        self.note_use(symbol, None, range);
     }
 
-    fn note_use(&mut self, symbol: Symbol, bare: Option<&'a Expr>) {
+    fn note_use(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
         let index = symbol.index();
         if index >= self.last_use.len() {
             self.last_use.resize(self.names.len().max(index + 1), u32::MAX);
         }
+        let code = !self.annotation;
         if let Some(last) = self.uses.get_mut(self.last_use[index] as usize)
             && last.scope == self.scope
             && last.unit == self.unit
         {
+            if code && !last.code {
+                (last.code, last.range) = (true, range);
+            }
             if last.bare.is_none() {
                 last.bare = bare;
             }
@@ -387,13 +450,19 @@ impl<'a> Walk<'a> {
         }
         self.last_use[index] = crate::python::read::text::offset(self.uses.len());
         let later = self.functions > 0;
-        self.uses.push(Use { symbol, scope: self.scope, unit: self.unit, later, bare });
+        self.uses.push(Use { symbol, scope: self.scope, unit: self.unit, later, bare, code, range });
+    }
+
+    /// Enters a body under one more guard; gives the one to return to.
+    fn guarded(&mut self, holds: Holds<'a>, scope: ScopeId) {
+        self.guards.push(Guard { holds, scope, outer: self.guard });
+        self.guard = crate::python::read::text::offset(self.guards.len());
     }
 
     fn site(&mut self, what: What<'a>, orderless: bool) {
         let (later, optional) = (self.functions > 0, self.optional > 0);
-        let (scope, unit) = (self.scope, self.unit);
-        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None });
+        let (scope, unit, guard) = (self.scope, self.unit, self.guard);
+        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None, guard });
     }
 
     fn assigned(&mut self, value: &'a Expr) {
@@ -425,9 +494,37 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// All calls of the function that `symbol` is in the function scope `around`, and where
+    /// each is; `None` when it is also used in another way.
+    pub(in crate::python::read) fn calls_of(
+        &self,
+        symbol: Symbol,
+        around: ScopeId,
+    ) -> Option<Vec<(&'a ast::ExprCall, ScopeId)>> {
+        if self.names.bindings(around, symbol).count() != 1 {
+            return None;
+        }
+        let mut calls = Vec::new();
+        for site in &self.sites {
+            if let What::Call(Expr::Call(call)) = site.what
+                && let Expr::Name(name) = &*call.func
+                && self.names.find(&name.id) == Some(symbol)
+                && self.names.resolve(site.scope, symbol) == Some(around)
+            {
+                calls.push((call, site.scope));
+            }
+        }
+        let handed_on = self.uses.iter().any(|u| {
+            u.symbol == symbol && u.bare.is_some() && self.names.resolve(u.scope, symbol) == Some(around)
+        });
+        (!handed_on).then_some(calls)
+    }
+
     /// Whether a name may stand for something outside the file, by all its bindings.
     pub(in crate::python::read) fn may_matter(&self, symbol: Symbol) -> bool {
-        self.names.flags(symbol) & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
+        let flags = self.names.flags(symbol);
+        flags & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
+            || !self.stars.is_empty() && flags & (flag::INSIDE | flag::OUTSIDE) == 0
     }
 }
 

@@ -3,8 +3,8 @@
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
 use super::super::rows::is_stdlib;
-use super::super::scope::{Bound, MODULE, ScopeKind};
-use super::{Docstring, Walk, docstring};
+use super::super::scope::{Bound, MODULE, ScopeId, ScopeKind};
+use super::{Docstring, Holds, Walk, What, docstring, root_of};
 
 impl<'a> Walk<'a> {
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
@@ -28,9 +28,16 @@ impl<'a> Walk<'a> {
                 if s.targets.iter().all(|t| self.is_followed(t)) {
                     self.assigned(&s.value);
                 }
-                self.expr(&s.value, false);
+                if self.makes_aliases(&s.targets) {
+                    self.aliased(&s.value);
+                } else {
+                    self.expr(&s.value, false);
+                }
                 self.modules = outer;
                 for target in &s.targets {
+                    if matches!(target, Expr::Tuple(_) | Expr::List(_)) {
+                        self.in_order(&s.value);
+                    }
                     self.target(target, Bound::Value(&s.value), Some(&s.value));
                 }
                 if !s.targets.iter().all(|t| self.is_followed(t)) {
@@ -46,7 +53,11 @@ impl<'a> Walk<'a> {
                     if self.is_followed(&s.target) {
                         self.assigned(value);
                     }
-                    self.expr(value, false);
+                    if self.makes_aliases(std::slice::from_ref(&*s.target)) {
+                        self.aliased(value);
+                    } else {
+                        self.expr(value, false);
+                    }
                     self.modules = outer;
                 }
                 self.target(&s.target, value.map_or(Bound::Other, Bound::Value), value);
@@ -59,7 +70,7 @@ impl<'a> Walk<'a> {
                 match &*s.target {
                     Expr::Name(name) => {
                         let symbol = self.names.intern(&name.id);
-                        self.use_symbol(symbol, None);
+                        self.use_symbol(symbol, None, name.range);
                         self.bind(symbol, Bound::Other);
                     }
                     target => self.target(target, Bound::Other, Some(&s.value)),
@@ -69,7 +80,7 @@ impl<'a> Walk<'a> {
             Stmt::ImportFrom(s) => self.import_from(s),
             // A string as a statement is a comment.
             Stmt::Expr(s) if s.value.is_string_literal_expr() => {}
-            Stmt::Expr(s) => self.expr(&s.value, true),
+            Stmt::Expr(s) => self.expr(&s.value, false),
             Stmt::Return(s) => {
                 if let Some(value) = &s.value {
                     self.escape(value);
@@ -81,7 +92,7 @@ impl<'a> Walk<'a> {
                     match target {
                         Expr::Name(name) => {
                             let symbol = self.names.intern(&name.id);
-                            self.use_symbol(symbol, None);
+                            self.use_symbol(symbol, None, name.range);
                         }
                         other => self.expr(other, false),
                     }
@@ -147,19 +158,22 @@ impl<'a> Walk<'a> {
                 block(self, &s.finalbody);
             }
             Stmt::With(s) => {
-                let mut caught = false;
+                let (mut caught, guard) = (false, self.guard);
                 for item in &s.items {
                     caught |= is_suppress(&item.context_expr);
                     self.expr(&item.context_expr, false);
                     if let Some(target) = &item.optional_vars {
                         self.target(target, Bound::Entered(&item.context_expr), None);
                     }
+                    self.guarded(Holds::With(&item.context_expr), self.scope);
                 }
                 self.optional += u32::from(caught);
                 block(self, &s.body);
                 self.optional -= u32::from(caught);
+                self.guard = guard;
             }
             Stmt::For(s) => {
+                self.in_order(&s.iter);
                 self.expr(&s.iter, false);
                 self.target(&s.target, Bound::Element(&s.iter, None), None);
                 block(self, &s.body);
@@ -227,11 +241,16 @@ impl<'a> Walk<'a> {
                 if def.type_params.is_some() { walk.names.scope(walk.scope).parent } else { walk.scope };
             walk.bind_in(around, symbol, Bound::Function(def, scope));
             let outer = std::mem::replace(&mut walk.scope, scope);
+            let guard = std::mem::replace(&mut walk.guard, 0);
             walk.functions += 1;
             walk.parameters(&def.parameters);
+            walk.guards_of(def, around, scope);
+            let class_decorators = std::mem::take(&mut walk.class_decorators);
             let body = walk.documented(&def.body, !def.decorator_list.is_empty());
             walk.body(body);
+            walk.class_decorators = class_decorators;
             walk.functions -= 1;
+            walk.guard = guard;
             walk.scope = outer;
         });
     }
@@ -245,6 +264,7 @@ impl<'a> Walk<'a> {
             if let Some(arguments) = &def.arguments {
                 for base in &arguments.args {
                     walk.class_name(base);
+                    walk.base(base);
                 }
                 for keyword in &arguments.keywords {
                     walk.expr(&keyword.value, false);
@@ -257,12 +277,62 @@ impl<'a> Walk<'a> {
             let outer = std::mem::replace(&mut walk.scope, scope);
             let inherits = def.bases().iter().any(|base| walk.is_foreign(base));
             let inherits = std::mem::replace(&mut walk.inherits, inherits);
+            let class_decorators = std::mem::replace(&mut walk.class_decorators, &def.decorator_list);
+            let guard = std::mem::replace(&mut walk.guard, 0);
             let read = !def.decorator_list.is_empty() || !def.bases().is_empty();
             let body = walk.documented(&def.body, read);
             walk.body(body);
+            walk.guard = guard;
+            walk.class_decorators = class_decorators;
             walk.inherits = inherits;
             walk.scope = outer;
         });
+    }
+
+    /// Whether an assignment gives something another name that is followed: not in a class,
+    /// where it becomes a member.
+    fn makes_aliases(&self, targets: &[Expr]) -> bool {
+        targets.iter().all(Expr::is_name_expr) && self.names.scope(self.scope).kind != ScopeKind::Class
+    }
+
+    /// A base class: whoever makes an instance of the class may be in another file.
+    fn base(&mut self, base: &'a Expr) {
+        let base = match base {
+            Expr::Subscript(subscript) => &*subscript.value,
+            other => other,
+        };
+        if let Some(root) = root_of(base) {
+            let symbol = self.names.intern(root);
+            self.functions += 1;
+            self.site(What::Base(base), false);
+            self.functions -= 1;
+            if let Some(site) = self.sites.last_mut() {
+                site.root = Some(symbol);
+            }
+        }
+    }
+
+    /// What holds while the body of `def` runs: what its decorators, those of its class,
+    /// and its fixtures set up.
+    fn guards_of(&mut self, def: &'a ast::StmtFunctionDef, around: ScopeId, scope: ScopeId) {
+        let is_test = def.name.as_str().starts_with("test");
+        let is_fixture = def.decorator_list.iter().any(|d| is_fixture(&d.expression));
+        if is_test {
+            for decorator in self.class_decorators {
+                self.guarded(Holds::Decorator(&decorator.expression, scope), around);
+            }
+        }
+        for decorator in &def.decorator_list {
+            self.guarded(Holds::Decorator(&decorator.expression, scope), around);
+        }
+        if !is_test && !is_fixture {
+            return;
+        }
+        for parameter in def.parameters.iter_non_variadic_params() {
+            let parameter = &parameter.parameter;
+            self.site(What::Fixture(parameter), false);
+            self.guarded(Holds::Fixture(parameter.name.as_str()), around);
+        }
     }
 
     /// A target whose value is looked up where it is read: a name, a member of the class.
@@ -392,6 +462,16 @@ fn lists_modules(name: &str) -> bool {
             | "CELERY_IMPORTS"
             | "CELERY_INCLUDE"
     ) || (name.ends_with("_APPS") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+}
+
+/// `@fixture`, `@pytest.fixture(…)`, `@pytest_asyncio.fixture`.
+pub(in crate::python::read) fn is_fixture(decorator: &Expr) -> bool {
+    match decorator {
+        Expr::Call(call) => is_fixture(&call.func),
+        Expr::Attribute(a) => matches!(a.attr.as_str(), "fixture" | "yield_fixture"),
+        Expr::Name(n) => n.id.as_str() == "fixture",
+        _ => false,
+    }
 }
 
 fn catches_import_error(expr: &Expr) -> bool {
