@@ -1,11 +1,11 @@
 //! Leases, with real files and real processes.
 
-#![expect(clippy::disallowed_methods, reason = "starts its own program again as a child")]
-
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use owed_gates::disk::{Disk, DiskFile, Mode, RealDisk};
 use owed_gates::lease::{
     Holder, Host as _, LEGACY_MS, Lease, LeaseFailure, Leases, Liveness, ProcessIdentity, System,
 };
@@ -152,4 +152,46 @@ fn one_process_at_a_time_and_a_killed_one_lets_go() {
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(6));
     }
     take(root.path()).unwrap();
+}
+
+/// A disk on which the holder of a lease is done, and removes its file, just after we have
+/// opened it.
+#[derive(Debug, Default)]
+struct RemovedOnce(std::sync::atomic::AtomicBool);
+
+impl Disk for RemovedOnce {
+    fn create_dir(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.create_dir(path)
+    }
+
+    fn open(&self, path: &Path, mode: Mode) -> std::io::Result<Box<dyn DiskFile>> {
+        let file = RealDisk.open(path, mode)?;
+        if !self.0.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            RealDisk.remove(path)?;
+        }
+        Ok(file)
+    }
+
+    fn sync_dir(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.sync_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
+        RealDisk.list(path)
+    }
+
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.remove(path)
+    }
+}
+
+#[test]
+fn a_lock_on_a_file_that_was_removed_meanwhile_is_no_lease() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("leases")).unwrap();
+    let directory = root.path().join("leases");
+    let leases = Leases::on(directory, Arc::new(RemovedOnce::default()), Arc::new(System));
+    let lease = leases.acquire("heavy", Duration::from_secs(5)).unwrap();
+    assert!(lease.path().exists());
+    assert!(take(root.path()).is_err());
 }
