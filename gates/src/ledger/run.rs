@@ -11,10 +11,11 @@ use super::capacity;
 use super::frame::{self, FORMAT, Place};
 use super::history::History;
 use super::names::RunId;
-use super::records::{Claim, Claimed, Opened, Record};
+use super::records::{Claimed, Opened, Record};
 use super::refusal::{Failure, Hold, Persistence, Refusal};
 use super::scan::{Scanned, scan};
 use super::store::{Options, Store, unavailable};
+use super::terms::Claim;
 use crate::disk::{DiskFile, Lock, Mode, read_from};
 use crate::lease::wait_for_lock;
 
@@ -79,6 +80,9 @@ impl Run {
     /// Opens and claims under the lock.
     fn enter(&mut self, claim: Option<Claim>) -> Result<(), Failure> {
         if self.place.sequence == 0 {
+            if self.options.must_exist {
+                return Err(Refusal::Absent.into());
+            }
             let run = self.history.run().clone();
             let opened = Opened { format: FORMAT, run, at_ms: self.now_ms() };
             self.append(Record::Opened(opened), When::BeforeDispatch)?;

@@ -253,3 +253,14 @@ fn the_state_directory_keeps_itself_out_of_git() {
     project.open();
     assert_eq!(std::fs::read_to_string(project.state().join(".gitignore")).unwrap(), "*\n");
 }
+
+#[test]
+fn what_a_process_left_before_it_wrote_anything_is_no_run() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.frames().parent().unwrap()).unwrap();
+    assert_eq!(project.store.runs().unwrap(), []);
+    std::fs::write(project.frames(), b"").unwrap();
+    let refused = refusal(project.store.reopen(&run_id(), Options::default()));
+    assert_eq!(refused, Refusal::Absent);
+    completed(&mut project.open(), "a", "one", 0);
+}
