@@ -80,9 +80,6 @@ impl Run {
     /// Opens and claims under the lock.
     fn enter(&mut self, claim: Option<Claim>) -> Result<(), Failure> {
         if self.place.sequence == 0 {
-            if self.options.must_exist {
-                return Err(Refusal::Absent.into());
-            }
             let run = self.history.run().clone();
             let opened = Opened { format: FORMAT, run, at_ms: self.now_ms() };
             self.append(Record::Opened(opened), When::BeforeDispatch)?;
@@ -185,6 +182,9 @@ impl Run {
         if place.sequence == 0 && self.ack.is_some() {
             // The second place is made after the first frame is durable.
             return Err(Refusal::Held(Hold::Gone).into());
+        }
+        if place.sequence == 0 && self.options.must_exist {
+            return Err(Refusal::Absent.into());
         }
         self.repair(acknowledged, torn)
     }
