@@ -13,7 +13,8 @@ use owed_gates::lease::{
 const CHILD: &str = "OWED_TEST_LEASE";
 
 fn leases(root: &Path) -> Leases {
-    Leases::at(root.join("leases"))
+    // Neither of the two directories exists before the first lease.
+    Leases::at(root.join("state/leases"))
 }
 
 fn take(root: &Path) -> Result<Lease, Holder> {
@@ -25,8 +26,8 @@ fn take(root: &Path) -> Result<Lease, Holder> {
 
 /// A file without a lock, as a process leaves it, and its age.
 fn left(root: &Path, content: &[u8], modified: SystemTime) {
-    std::fs::create_dir_all(root.join("leases")).unwrap();
-    let path = root.join("leases/heavy");
+    std::fs::create_dir_all(root.join("state/leases")).unwrap();
+    let path = root.join("state/leases/heavy");
     std::fs::write(&path, content).unwrap();
     std::fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
 }
@@ -43,7 +44,7 @@ fn a_lease_is_held_while_it_is_and_leaves_nothing_behind() {
     assert_eq!(take(root.path()).unwrap_err(), Holder::Locked(Some(System.me())));
     assert_eq!(leases(root.path()).holder("heavy").unwrap(), Some(System.me()));
     drop(lease);
-    assert_eq!(std::fs::read_dir(root.path().join("leases")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(root.path().join("state/leases")).unwrap().count(), 0);
     take(root.path()).unwrap();
 }
 
@@ -188,8 +189,8 @@ impl Disk for RemovedOnce {
 #[test]
 fn a_lock_on_a_file_that_was_removed_meanwhile_is_no_lease() {
     let root = tempfile::tempdir().unwrap();
-    std::fs::create_dir(root.path().join("leases")).unwrap();
-    let directory = root.path().join("leases");
+    std::fs::create_dir_all(root.path().join("state/leases")).unwrap();
+    let directory = root.path().join("state/leases");
     let leases = Leases::on(directory, Arc::new(RemovedOnce::default()), Arc::new(System));
     let lease = leases.acquire("heavy", Duration::from_secs(5)).unwrap();
     assert!(lease.path().exists());

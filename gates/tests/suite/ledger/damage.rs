@@ -264,3 +264,13 @@ fn what_a_process_left_before_it_wrote_anything_is_no_run() {
     assert_eq!(refused, Refusal::Absent);
     completed(&mut project.open(), "a", "one", 0);
 }
+
+#[test]
+fn more_than_a_run_can_have_is_held_without_being_read() {
+    let (project, frames, _) = written();
+    let file = std::fs::File::options().write(true).open(project.frames()).unwrap();
+    file.set_len(17 << 20).unwrap();
+    assert_eq!(opened(&project), Err(Hold::TooLarge { bytes: 17 << 20 }));
+    file.set_len(frames.len() as u64).unwrap();
+    assert_eq!(opened(&project), Ok(12));
+}
