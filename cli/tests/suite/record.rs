@@ -523,3 +523,49 @@ fn suggestions_are_bounded_and_say_where_they_come_from() {
     let ran = bare.owed(&["record", "suggest", "README.md"]);
     ran.says(&["no useful bounded check", "only documentation changed"]);
 }
+
+#[test]
+fn killed_at_any_moment_a_command_runs_at_most_once_an_id() {
+    let project = project();
+    let command = |n: usize| format!("echo {n} >> count; sleep 0.1 #{n}");
+    for n in 0..12 {
+        let id = format!("c{n}");
+        let all = [&["record", "run", "--run", "r", "--purpose", "baseline", "--id", &id], QUIET];
+        let mut child = Command::new(binary())
+            .args(all.concat())
+            .args(["--", &command(n)])
+            .current_dir(project.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(n as u64 * 40));
+        let _ = child.kill();
+        let killed = child.wait().unwrap();
+        let executed = |text: &str| text.lines().filter(|line| *line == n.to_string()).count();
+        let all = [
+            &["record", "run", "--run", "r", "--purpose", "baseline", "--id", &id, "--format", "json"],
+            QUIET,
+        ];
+        let ran = project.owed(&[&all.concat()[..], &["--", &command(n)]].concat());
+        let answer = answer(&ran);
+        let times = executed(&std::fs::read_to_string(project.path().join("count")).unwrap_or_default());
+        assert!(times <= 1, "{n}: {killed} {answer:#}");
+        match (answer["state"].as_str().unwrap(), answer["refusal"].is_null()) {
+            // Either the first one got through, or nothing of it was written down.
+            ("completed", true) => assert_eq!((ran.code, times), (0, 1), "{answer:#}"),
+            ("not_started", true) => assert_eq!(times, 0, "{answer:#}"),
+            _ => {
+                assert!([2, 75].contains(&ran.code), "{answer:#}");
+                let code = answer["refusal"]["code"].as_str().unwrap();
+                assert!(["unresolved", "metadata_revalidation_required"].contains(&code), "{answer:#}");
+                if code == "unresolved" {
+                    let settled = project.owed(&["record", "settle", &id, "--run", "r"]);
+                    assert_eq!(settled.code, 0, "{}", settled.out);
+                }
+            }
+        }
+    }
+}

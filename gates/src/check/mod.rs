@@ -16,6 +16,7 @@ mod answer;
 pub mod dispatch;
 mod exec;
 mod inspect;
+pub mod legacy;
 pub mod note;
 pub mod notes;
 mod observer;

@@ -143,7 +143,7 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// The leases in a directory, which is made when it is first needed; its parent exists.
+    /// The leases in a directory, which is made when it is first needed, and its parent, too.
     #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self::on(directory, Arc::new(RealDisk), Arc::new(System))
@@ -190,10 +190,13 @@ impl Leases {
     fn try_acquire(&self, path: &Path) -> io::Result<Attempt> {
         let file = match self.disk.open(path, Mode::Create) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match self.disk.create_dir(&self.directory) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                    _ => self.disk.open(path, Mode::Create)?,
+                for directory in [self.directory.parent(), Some(&*self.directory)].into_iter().flatten() {
+                    match self.disk.create_dir(directory) {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                        _ => {}
+                    }
                 }
+                self.disk.open(path, Mode::Create)?
             }
             opened => opened?,
         };

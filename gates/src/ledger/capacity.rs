@@ -5,7 +5,8 @@
 //! reservation shrinks to what the records really take.
 
 use super::history::{Call, History, PhaseRecord};
-use super::records::{NotedRefusal, Request};
+use super::records::Request;
+use super::terms::NotedRefusal;
 use super::text::{PREFLIGHT_STREAM_CHARS, STREAM_CHARS, Stream};
 use crate::lease::{Host, Liveness};
 use crate::state::CallState;

@@ -10,11 +10,9 @@ use serde::Serialize;
 
 use super::capacity;
 use super::names::{CallId, RunId};
-use super::records::{
-    Claim, Claimed, Completed, EndProof, NotStarted, NotStartedReason, Observation, Record, Refused, Request,
-    Settled, Started, Unknown,
-};
+use super::records::{Claimed, Completed, NotStarted, Record, Refused, Request, Settled, Started, Unknown};
 use super::refusal::{ClaimRefusal, Forgery};
+use super::terms::{Claim, EndProof, NotStartedReason, Observation};
 use crate::lease::ProcessIdentity;
 use crate::state::{CallState, Phase, Step, step};
 

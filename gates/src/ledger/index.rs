@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::history::{Call, History};
 use super::names::{CallId, Digest, RunId};
-use super::records::{Exit, Purpose};
 use super::refusal::Refusal;
 use super::store::{Store, unavailable};
+use super::terms::{Exit, Purpose};
 use crate::disk::Mode;
 use crate::state::CallState;
 

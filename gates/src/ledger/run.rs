@@ -11,10 +11,11 @@ use super::capacity;
 use super::frame::{self, FORMAT, Place};
 use super::history::History;
 use super::names::RunId;
-use super::records::{Claim, Claimed, Opened, Record};
+use super::records::{Claimed, Opened, Record};
 use super::refusal::{Failure, Hold, Persistence, Refusal};
 use super::scan::{Scanned, scan};
 use super::store::{Options, Store, unavailable};
+use super::terms::Claim;
 use crate::disk::{DiskFile, Lock, Mode, read_from};
 use crate::lease::wait_for_lock;
 
@@ -181,6 +182,9 @@ impl Run {
         if place.sequence == 0 && self.ack.is_some() {
             // The second place is made after the first frame is durable.
             return Err(Refusal::Held(Hold::Gone).into());
+        }
+        if place.sequence == 0 && self.options.must_exist {
+            return Err(Refusal::Absent.into());
         }
         self.repair(acknowledged, torn)
     }

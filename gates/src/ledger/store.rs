@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::names::{CallId, Digest, RunId};
-use super::records::Claim;
 use super::refusal::{Failure, Hold, Refusal};
 use super::run::Run;
+use super::terms::Claim;
 use crate::disk::{Disk, Mode, RealDisk};
 use crate::lease::{Host, Lease, LeaseFailure, Leases, System};
 
@@ -117,6 +117,8 @@ impl Store {
         }
         runs.sort();
         runs.dedup();
+        // A directory alone is left by a process that ended before it wrote anything.
+        runs.retain(|run| !matches!(self.exists(run), Ok(false)));
         Ok(runs)
     }
 

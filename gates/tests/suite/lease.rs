@@ -1,11 +1,11 @@
 //! Leases, with real files and real processes.
 
-#![expect(clippy::disallowed_methods, reason = "starts its own program again as a child")]
-
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use owed_gates::disk::{Disk, DiskFile, Mode, RealDisk};
 use owed_gates::lease::{
     Holder, Host as _, LEGACY_MS, Lease, LeaseFailure, Leases, Liveness, ProcessIdentity, System,
 };
@@ -13,7 +13,8 @@ use owed_gates::lease::{
 const CHILD: &str = "OWED_TEST_LEASE";
 
 fn leases(root: &Path) -> Leases {
-    Leases::at(root.join("leases"))
+    // Neither of the two directories exists before the first lease.
+    Leases::at(root.join("state/leases"))
 }
 
 fn take(root: &Path) -> Result<Lease, Holder> {
@@ -25,8 +26,8 @@ fn take(root: &Path) -> Result<Lease, Holder> {
 
 /// A file without a lock, as a process leaves it, and its age.
 fn left(root: &Path, content: &[u8], modified: SystemTime) {
-    std::fs::create_dir_all(root.join("leases")).unwrap();
-    let path = root.join("leases/heavy");
+    std::fs::create_dir_all(root.join("state/leases")).unwrap();
+    let path = root.join("state/leases/heavy");
     std::fs::write(&path, content).unwrap();
     std::fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
 }
@@ -43,7 +44,7 @@ fn a_lease_is_held_while_it_is_and_leaves_nothing_behind() {
     assert_eq!(take(root.path()).unwrap_err(), Holder::Locked(Some(System.me())));
     assert_eq!(leases(root.path()).holder("heavy").unwrap(), Some(System.me()));
     drop(lease);
-    assert_eq!(std::fs::read_dir(root.path().join("leases")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(root.path().join("state/leases")).unwrap().count(), 0);
     take(root.path()).unwrap();
 }
 
@@ -152,4 +153,46 @@ fn one_process_at_a_time_and_a_killed_one_lets_go() {
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(6));
     }
     take(root.path()).unwrap();
+}
+
+/// A disk on which the holder of a lease is done, and removes its file, just after we have
+/// opened it.
+#[derive(Debug, Default)]
+struct RemovedOnce(std::sync::atomic::AtomicBool);
+
+impl Disk for RemovedOnce {
+    fn create_dir(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.create_dir(path)
+    }
+
+    fn open(&self, path: &Path, mode: Mode) -> std::io::Result<Box<dyn DiskFile>> {
+        let file = RealDisk.open(path, mode)?;
+        if !self.0.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            RealDisk.remove(path)?;
+        }
+        Ok(file)
+    }
+
+    fn sync_dir(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.sync_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> std::io::Result<Vec<std::ffi::OsString>> {
+        RealDisk.list(path)
+    }
+
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.remove(path)
+    }
+}
+
+#[test]
+fn a_lock_on_a_file_that_was_removed_meanwhile_is_no_lease() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("state/leases")).unwrap();
+    let directory = root.path().join("state/leases");
+    let leases = Leases::on(directory, Arc::new(RemovedOnce::default()), Arc::new(System));
+    let lease = leases.acquire("heavy", Duration::from_secs(5)).unwrap();
+    assert!(lease.path().exists());
+    assert!(take(root.path()).is_err());
 }

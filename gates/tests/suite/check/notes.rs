@@ -159,3 +159,28 @@ fn a46_a_suggestion_is_bounded_by_the_package_and_a_missing_check_is_named() {
     assert_eq!(missing.not_run, Some(owed_gates::supervise::NotRun::ProgramMissing));
     assert_eq!(world.run("b", "exit 1").not_run, None);
 }
+
+#[test]
+fn a47_receipts_of_others_can_be_looked_at_and_stay_held() {
+    use owed_gates::check::legacy::{HeldFor, NotLegacy, read};
+    let text = r#"[
+      {"callId":"a","runId":"r","unit":"","command":"npm test","exitCode":0},
+      {"callId":"b","runId":"r","command":"curl -H 'Cookie: sid=1' x","exitCode":0,"output":{"stdout":"ok"}},
+      {"id":"c","command":"true"},
+      {"command":"no identity"},
+      7
+    ]"#;
+    let file = read(text).unwrap();
+    let held: Vec<_> = file.receipts.iter().map(|one| (one.call.as_str(), one.held)).collect();
+    assert_eq!(held, [("a", HeldFor::EmptyUnit), ("b", HeldFor::OtherFormat), ("c", HeldFor::NoOwner)]);
+    assert_eq!(file.passed_over, 2, "an identity that is absent is not made up");
+    assert_eq!(file.receipts[1].fields["command"], "curl -H 'Cookie: [redacted:header]' x");
+    assert_eq!(read("{\"id\":\"x\"}\n{\"id\":\"y\"}\n").unwrap().receipts.len(), 2);
+    assert_eq!(read("passed: 3"), Err(NotLegacy));
+    assert_eq!(read("3"), Err(NotLegacy));
+    // One that claims success replays nothing and stands in nobody's way.
+    let world = World::new();
+    std::fs::write(world.path("old.json"), text).unwrap();
+    assert!(!world.passes("a", COUNTS).is_replayed);
+    assert_eq!(std::fs::read_to_string(world.path("old.json")).unwrap(), text);
+}

@@ -253,3 +253,24 @@ fn the_state_directory_keeps_itself_out_of_git() {
     project.open();
     assert_eq!(std::fs::read_to_string(project.state().join(".gitignore")).unwrap(), "*\n");
 }
+
+#[test]
+fn what_a_process_left_before_it_wrote_anything_is_no_run() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.frames().parent().unwrap()).unwrap();
+    assert_eq!(project.store.runs().unwrap(), []);
+    std::fs::write(project.frames(), b"").unwrap();
+    let refused = refusal(project.store.reopen(&run_id(), Options::default()));
+    assert_eq!(refused, Refusal::Absent);
+    completed(&mut project.open(), "a", "one", 0);
+}
+
+#[test]
+fn more_than_a_run_can_have_is_held_without_being_read() {
+    let (project, frames, _) = written();
+    let file = std::fs::File::options().write(true).open(project.frames()).unwrap();
+    file.set_len(17 << 20).unwrap();
+    assert_eq!(opened(&project), Err(Hold::TooLarge { bytes: 17 << 20 }));
+    file.set_len(frames.len() as u64).unwrap();
+    assert_eq!(opened(&project), Ok(12));
+}

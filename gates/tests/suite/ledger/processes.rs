@@ -1,8 +1,6 @@
 //! Many real processes at one project. A test starts its own program again, and an
 //! environment variable says that it is a child.
 
-#![expect(clippy::disallowed_methods, reason = "starts its own program again as a child")]
-
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
