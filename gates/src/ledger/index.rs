@@ -13,7 +13,8 @@ use std::time::Duration;
 use rusqlite::{Connection, Row as SqlRow, TransactionBehavior, params, types::Type};
 use serde::Serialize;
 
-use super::history::{Call, History};
+use super::call::Call;
+use super::history::History;
 use super::names::{CallId, Digest, RunId};
 use super::refusal::Refusal;
 use super::store::{Store, unavailable};
