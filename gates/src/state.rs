@@ -15,11 +15,14 @@
 //!                                └────────> settled ■
 //!
 //!  a preflight may also go pending ── Complete ──> completed (it may have no child)
+//!  running ── NotSpawn ──> not_started (the supervisor's word that no process was made)
 //! ```
 //!
 //! `■` is final: nothing leads out of it. There is no way from `unknown` to `completed`
 //! (success is never made up afterwards), from `running` to `not_started` (what was seen to
-//! start has started), and none back to `pending` (nothing is replayed).
+//! start has started), and none back to `pending` (nothing is replayed). `NotSpawn` is no
+//! exception to the second: what `Start` records is the supervisor, and its own report says
+//! that the operating system made no process of the command.
 //!
 //! The machine is held twice. Where the caller is code, by types: [`PreflightPermit`],
 //! [`FreshPreflight`], [`CommandPermit`] and [`RunningCommand`] can only be made by the
@@ -121,6 +124,8 @@ pub enum Step {
     Complete,
     /// Record that nothing started, and why.
     NotStart,
+    /// Record the supervisor's word that the operating system made no process.
+    NotSpawn,
     /// Record that the outcome is not known, and why.
     Lose,
     /// Record the proof that nothing of it runs any more.
@@ -162,6 +167,7 @@ pub fn step(phase: Phase, from: Option<CallState>, step: Step) -> Result<CallSta
         // A preflight may be answered in process, without a child to record.
         (Some(S::Pending), Step::Complete) if phase == Phase::Preflight => Ok(S::Completed),
         (Some(S::Running), Step::Complete) => Ok(S::Completed),
+        (Some(S::Running), Step::NotSpawn) => Ok(S::NotStarted),
         (Some(S::Pending | S::Running), Step::Lose) => Ok(S::Unknown),
         (Some(S::Pending | S::Running | S::Unknown), Step::Settle) => Ok(S::Settled),
         _ => Err(Illegal { from, step, phase }),

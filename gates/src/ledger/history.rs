@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use super::call::{Call, PhaseRecord, proves};
 use super::capacity;
 use super::names::{CallId, RunId};
-use super::records::{Claimed, Record, Refused, Request};
+use super::records::{Claimed, NotStarted, Record, Refused, Request};
 use super::refusal::{ClaimRefusal, Forgery};
-use super::terms::Claim;
+use super::terms::{Claim, NotStartedReason};
 use crate::lease::ProcessIdentity;
 use crate::state::{CallState, Phase, Step, step};
 
@@ -146,7 +146,7 @@ impl History {
                 self.check_step(&completed.call, completed.phase, Step::Complete)
             }
             Record::NotStarted(not_started) => {
-                self.check_step(&not_started.call, not_started.phase, Step::NotStart)
+                self.check_step(&not_started.call, not_started.phase, self.step_of(not_started))
             }
             Record::Unknown(unknown) => {
                 self.check_supervisor(
@@ -234,6 +234,16 @@ impl History {
         }
     }
 
+    /// Only a spawn that failed leads out of a phase whose supervisor was let go.
+    fn step_of(&self, not_started: &NotStarted) -> Step {
+        let phase = self.calls.get(&not_started.call).and_then(|call| call.phase(not_started.phase));
+        let is_running = phase.is_some_and(|phase| phase.state == CallState::Running);
+        match not_started.reason {
+            NotStartedReason::SpawnFailed if is_running => Step::NotSpawn,
+            _ => Step::NotStart,
+        }
+    }
+
     fn check_step(&self, id: &CallId, phase: Phase, asked: Step) -> Result<(), Forgery> {
         let call = self.known(id)?;
         if phase == Phase::Command && call.preflight.state != CallState::Completed {
@@ -287,7 +297,8 @@ impl History {
                     self.taking(id, bytes)?.command = Some(declined);
                     self.stepped(id, phase)?.not_started = Some(not_started.clone());
                 } else {
-                    self.stepping(id, phase, Step::NotStart, bytes)?.not_started = Some(not_started.clone());
+                    let asked = self.step_of(not_started);
+                    self.stepping(id, phase, asked, bytes)?.not_started = Some(not_started.clone());
                 }
             }
             Record::Unknown(unknown) => {

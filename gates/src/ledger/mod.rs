@@ -29,6 +29,7 @@ mod run;
 mod scan;
 mod steps;
 mod store;
+mod supervised;
 mod terms;
 mod text;
 mod view;

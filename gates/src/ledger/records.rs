@@ -35,6 +35,9 @@ pub struct Request {
     pub payload_hash: Digest,
     /// The caller's own timeout.
     pub timeout: Timeout,
+    /// Digest of whatever else was submitted under the identity (how the command is
+    /// meant, a checkpoint).
+    pub attachment: Option<Digest>,
 }
 
 impl Request {
@@ -66,7 +69,8 @@ impl Request {
         }
         let command_hash = command_hash(command);
         Ok(Self {
-            payload_hash: payload_hash(purpose, command_hash, timeout),
+            payload_hash: payload_hash(purpose, command_hash, timeout, None),
+            attachment: None,
             call,
             purpose,
             command: CommandText { redacted: text != command, text },
@@ -75,13 +79,22 @@ impl Request {
         })
     }
 
+    /// The same request with something else submitted beside it: another payload.
+    #[must_use]
+    pub fn with_attachment(mut self, attachment: Digest) -> Self {
+        self.attachment = Some(attachment);
+        self.payload_hash = payload_hash(self.purpose, self.command_hash, self.timeout, self.attachment);
+        self
+    }
+
     /// Whether the digests are those of the fields. The command's own digest can only be
     /// checked when redaction left the text alone.
     pub(super) fn is_genuine(&self) -> bool {
         let command = &self.command;
         (command.redacted || command_hash(&command.text) == self.command_hash)
             && command.text.chars().count() <= STORED_COMMAND_CHARS
-            && payload_hash(self.purpose, self.command_hash, self.timeout) == self.payload_hash
+            && payload_hash(self.purpose, self.command_hash, self.timeout, self.attachment)
+                == self.payload_hash
     }
 }
 
@@ -92,12 +105,13 @@ pub fn command_hash(command: &str) -> Digest {
     Digest::of("owed ledger 1: command", &[command.as_bytes()])
 }
 
-fn payload_hash(purpose: Purpose, command: Digest, timeout: Timeout) -> Digest {
+fn payload_hash(purpose: Purpose, command: Digest, timeout: Timeout, attachment: Option<Digest>) -> Digest {
     let timeout = match timeout {
         Timeout::Omitted => "omitted".to_owned(),
         Timeout::Explicit(ms) => format!("explicit {ms}"),
     };
-    let parts: [&[u8]; 3] = [purpose.word().as_bytes(), command.bytes(), timeout.as_bytes()];
+    let attachment: &[u8] = attachment.as_ref().map_or(&[], |digest| digest.bytes());
+    let parts: [&[u8]; 4] = [purpose.word().as_bytes(), command.bytes(), timeout.as_bytes(), attachment];
     Digest::of("owed ledger 1: payload", &parts)
 }
 
