@@ -14,8 +14,8 @@
 //!                                │ Settle     v     v
 //!                                └────────> settled ■
 //!
-//!  a preflight may also go pending ── Complete ──> completed (it may have no child)
-//!  running ── NotSpawn ──> not_started (the supervisor's word that no process was made)
+//!  a preflight may also go pending ── Complete ──> completed (it may have no child);
+//!  running ── NotSpawn ──> not_started when the supervisor made no process
 //! ```
 //!
 //! `■` is final: nothing leads out of it. There is no way from `unknown` to `completed`
