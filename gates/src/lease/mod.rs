@@ -265,8 +265,10 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // The lock is still ours, and who waits for it looks whether the file is still there.
-        // When neither is possible, the identity holds until this process ends.
-        if self.disk.remove(&self.path).is_err() {
+        // When it was removed by hand, the file of that name is somebody else's.
+        let ours = self.file.is_at(&self.path).unwrap_or(false);
+        if !ours || self.disk.remove(&self.path).is_err() {
+            // When nothing works, the identity holds until this process ends.
             let _ = self.file.truncate(0);
         }
     }

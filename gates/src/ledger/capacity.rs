@@ -4,7 +4,8 @@
 //! can take at worst, so a result is never refused for want of room. At completion the
 //! reservation shrinks to what the records really take.
 
-use super::history::{Call, History, PhaseRecord};
+use super::call::{Call, PhaseRecord};
+use super::history::History;
 use super::records::Request;
 use super::terms::NotedRefusal;
 use super::text::{PREFLIGHT_STREAM_CHARS, STREAM_CHARS, Stream};

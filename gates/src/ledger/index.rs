@@ -6,14 +6,16 @@
 //! another than when it was indexed. Where the index cannot be written (a read-only disk), it
 //! is built in memory.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, Row as SqlRow, TransactionBehavior, params, types::Type};
+use rusqlite::{Connection, ErrorCode, Row as SqlRow, TransactionBehavior, params, types::Type};
 use serde::Serialize;
 
-use super::history::{Call, History};
+use super::call::Call;
+use super::history::History;
 use super::names::{CallId, Digest, RunId};
 use super::refusal::Refusal;
 use super::store::{Store, unavailable};
@@ -23,6 +25,9 @@ use crate::state::CallState;
 
 /// Changes whenever the tables do: an index of another version is thrown away.
 const VERSION: i64 = 1;
+
+/// How long another process may have the index before it is done without.
+const BUSY: Duration = Duration::from_secs(2);
 
 const TABLES: &str = "
     CREATE TABLE runs (
@@ -37,6 +42,9 @@ const TABLES: &str = "
     ) STRICT;
     CREATE INDEX calls_by_command ON calls (command_hash);
 ";
+
+/// Size and time of the frames, and the last acknowledged digest.
+type Mark = (i64, i64, String);
 
 /// Which calls to list; an absent field does not restrict.
 #[derive(Clone, Debug, Default)]
@@ -106,46 +114,62 @@ impl Store {
             Ok(mut index) => self.refresh(&mut index, &runs).and_then(|()| ask(&index, filter)),
             Err(error) => Err(error),
         };
-        listed.or_else(|_| self.list_afresh(&path, &runs, filter)).map_err(|error| {
+        listed.or_else(|error| self.list_afresh(&path, &error, &runs, filter)).map_err(|error| {
             let error = io::Error::other(error.to_string());
             unavailable("index", &path, &error)
         })
     }
 
-    /// The index is damaged, or the disk is read-only: build it again, in memory when it
-    /// cannot be in its place.
-    fn list_afresh(&self, path: &Path, runs: &[RunId], filter: &Filter) -> rusqlite::Result<Listing> {
-        let removed = self.disk().remove(path).is_ok();
-        let mut index = match open(path) {
-            Ok(index) if removed => index,
-            _ => make(Connection::open_in_memory()?)?,
+    /// The index is damaged, busy for too long, or on a read-only disk: build it again, in
+    /// memory when it cannot be in its place. One that another process uses is left alone.
+    fn list_afresh(
+        &self,
+        path: &Path,
+        why: &rusqlite::Error,
+        runs: &[RunId],
+        filter: &Filter,
+    ) -> rusqlite::Result<Listing> {
+        let busy = [Some(ErrorCode::DatabaseBusy), Some(ErrorCode::DatabaseLocked)];
+        let removed = !busy.contains(&why.sqlite_error_code()) && self.disk().remove(path).is_ok();
+        let mut index = match if removed { open(path) } else { Err(rusqlite::Error::InvalidQuery) } {
+            Ok(index) => index,
+            Err(_) => make(Connection::open_in_memory()?)?,
         };
         self.refresh(&mut index, runs)?;
         ask(&index, filter)
     }
 
+    /// Reads the runs that are not as they were indexed, then writes them down in one go:
+    /// nobody waits for the index while a run is read.
     fn refresh(&self, index: &mut Connection, runs: &[RunId]) -> rusqlite::Result<()> {
-        let change = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let known: Vec<String> = change
-            .prepare("SELECT run FROM runs")?
-            .query_map([], |row| row.get(0))?
+        let mut known: BTreeMap<String, Option<Mark>> = index
+            .prepare("SELECT run, size, modified_ms, head, held FROM runs")?
+            .query_map([], |row| {
+                let mark = (row.get(1)?, row.get(2)?, row.get(3)?);
+                // A run that was held is looked at each time.
+                let held: Option<String> = row.get(4)?;
+                Ok((row.get(0)?, held.is_none().then_some(mark)))
+            })?
             .collect::<rusqlite::Result<_>>()?;
-        for run in known.iter().filter(|known| runs.iter().all(|run| run.as_str() != known.as_str())) {
-            change.execute("DELETE FROM runs WHERE run = ?1", [run])?;
-            change.execute("DELETE FROM calls WHERE run = ?1", [run])?;
-        }
+        let mut changed = Vec::new();
         for run in runs {
             let mark = self.mark(run);
-            let same = "SELECT count(*) FROM runs WHERE run = ?1 AND size = ?2 AND modified_ms = ?3 \
-                        AND head = ?4 AND held IS NULL";
-            let (size, modified_ms, head) = &mark;
-            let indexed: i64 =
-                change.query_row(same, params![run.as_str(), size, modified_ms, head], |row| row.get(0))?;
-            if indexed == 1 {
-                continue;
+            let indexed = known.remove(run.as_str()).flatten();
+            if indexed.as_ref() != Some(&mark) {
+                changed.push((run, mark, self.inspect(run)));
             }
+        }
+        if changed.is_empty() && known.is_empty() {
+            return Ok(());
+        }
+        let change = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for gone in known.keys() {
+            change.execute("DELETE FROM runs WHERE run = ?1", [gone])?;
+            change.execute("DELETE FROM calls WHERE run = ?1", [gone])?;
+        }
+        for (run, (size, modified_ms, head), read) in changed {
             change.execute("DELETE FROM calls WHERE run = ?1", [run.as_str()])?;
-            let held = match self.inspect(run) {
+            let held = match read {
                 Ok(snapshot) => {
                     insert(&change, &snapshot.history)?;
                     None
@@ -160,7 +184,7 @@ impl Store {
     }
 
     /// What tells whether a run is another than when it was indexed.
-    fn mark(&self, run: &RunId) -> (i64, i64, String) {
+    fn mark(&self, run: &RunId) -> Mark {
         let frames = self.disk().open(&self.frames_of(run), Mode::Read).ok();
         let number = |value: Option<u64>| value.and_then(|value| i64::try_from(value).ok()).unwrap_or(-1);
         let size = frames.as_ref().and_then(|file| file.size().ok());
@@ -171,7 +195,7 @@ impl Store {
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     match version {

@@ -16,6 +16,7 @@
 //! everything else that is wrong makes the run *held* ([`Hold`]).
 
 mod ack;
+mod call;
 pub mod capacity;
 mod frame;
 mod history;
@@ -34,8 +35,9 @@ mod text;
 mod view;
 mod words;
 
+pub use call::{Call, PhaseRecord};
 pub use frame::FORMAT;
-pub use history::{Call, History, PhaseRecord};
+pub use history::History;
 pub use index::{Filter, HeldRun, Listing, Row};
 pub use names::{CallId, Digest, Invalid, Label, RunId};
 pub use records::{

@@ -1,7 +1,7 @@
 //! What becomes of calls that nobody will finish: marked as unknown when their process is
 //! gone, and retired by proof. Nothing here dispatches a command or signals a process.
 
-use super::history::PhaseRecord;
+use super::call::PhaseRecord;
 use super::names::CallId;
 use super::records::{Record, Settled};
 use super::refusal::{Failure, Refusal};

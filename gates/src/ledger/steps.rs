@@ -1,7 +1,7 @@
 //! The steps of a call, each one record: what [`crate::state`] allows, made durable.
 
+use super::call::{Call, PhaseRecord};
 use super::capacity;
-use super::history::{Call, PhaseRecord};
 use super::names::CallId;
 use super::records::{
     CommandIntended, Completed, Evicted, NotStarted, PreflightIntended, Record, Refused, Request, Started,

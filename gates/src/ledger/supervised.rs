@@ -1,7 +1,7 @@
 //! Steps that rest on a supervisor's word: that it made no process, and what it saw of a
 //! process whose owner was gone before it could write that down.
 
-use super::history::Call;
+use super::call::Call;
 use super::records::{Completed, NotStarted, Record};
 use super::refusal::{Failure, Refusal};
 use super::run::{Run, When};

@@ -1,9 +1,10 @@
 //! Looking at a run without writing a byte: for terminal inspection, lookups and listing.
 
 use super::ack::{self, Acknowledged};
+use super::call::Call;
 use super::capacity;
 use super::frame::Place;
-use super::history::{Call, History};
+use super::history::History;
 use super::names::{CallId, Digest, Label, RunId};
 use super::refusal::{Hold, Refusal};
 use super::scan::{Scanned, scan};

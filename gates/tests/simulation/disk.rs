@@ -148,9 +148,15 @@ impl DiskFile for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut state = self.world.enter(self.process)?;
+        let entered = self.world.enter(self.process);
+        let failed = entered.as_ref().is_err_and(|error| error.raw_os_error() == Some(5));
+        let mut state = match entered {
+            Err(error) if !failed => return Err(error),
+            Err(_) => self.world.state(),
+            Ok(state) => state,
+        };
         let one_in = state.faults.sync;
-        if state.happens(one_in) {
+        if failed || state.happens(one_in) {
             let mut rng = state.rng.fork();
             state.inodes[self.inode].fail_sync(&mut rng);
             return Err(io::Error::from_raw_os_error(5));

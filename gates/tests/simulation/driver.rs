@@ -121,6 +121,7 @@ fn profile(rng: &mut Rng, broken: Broken) -> Faults {
         kill: one_in(30),
         power: one_in(60),
         clock: one_in(10),
+        at: None,
         broken,
     }
 }

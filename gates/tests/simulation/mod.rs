@@ -8,5 +8,6 @@ pub(crate) mod disk;
 pub(crate) mod driver;
 pub(crate) mod faults;
 pub(crate) mod real;
+pub(crate) mod single;
 pub(crate) mod truth;
 pub(crate) mod world;

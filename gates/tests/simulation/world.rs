@@ -31,8 +31,21 @@ pub(crate) struct Faults {
     pub(crate) power: usize,
     /// The clock jumps.
     pub(crate) clock: usize,
+    /// One fault at exactly the call of this number, counted from the first.
+    pub(crate) at: Option<(u64, Fault)>,
     /// Deliberately wrong machine, to see that the invariants notice.
     pub(crate) broken: Broken,
+}
+
+/// A fault at a chosen call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// The process is killed.
+    Kill,
+    /// The power fails.
+    Power,
+    /// The call fails, a sync as syncs do.
+    Fail,
 }
 
 /// A machine that lies. The ledger cannot hold its word on one, so a run that finds nothing
@@ -217,6 +230,19 @@ impl World {
             return Err(killed());
         }
         let faults = state.faults;
+        let chosen = faults.at.filter(|(nth, _)| *nth == state.calls).map(|(_, fault)| fault);
+        match chosen {
+            Some(Fault::Kill) => {
+                state.end(process);
+                return Err(killed());
+            }
+            Some(Fault::Power) => {
+                state.fail_power();
+                return Err(killed());
+            }
+            Some(Fault::Fail) => return Err(io::Error::from_raw_os_error(5)),
+            None => {}
+        }
         if state.happens(faults.power) {
             state.fail_power();
             return Err(killed());

@@ -155,6 +155,17 @@ fn one_process_at_a_time_and_a_killed_one_lets_go() {
     take(root.path()).unwrap();
 }
 
+#[test]
+fn a_lease_whose_file_was_removed_by_hand_does_not_remove_the_next_ones() {
+    let root = tempfile::tempdir().unwrap();
+    let first = take(root.path()).unwrap();
+    std::fs::remove_file(first.path()).unwrap();
+    let second = take(root.path()).unwrap();
+    drop(first);
+    assert!(second.path().exists());
+    assert!(take(root.path()).is_err());
+}
+
 /// A disk on which the holder of a lease is done, and removes its file, just after we have
 /// opened it.
 #[derive(Debug, Default)]

@@ -346,7 +346,8 @@ fn every_pair_that_is_no_arrow_is_illegal() {
         Some(S::Unknown),
         Some(S::Settled),
     ];
-    let steps = [Step::Intend, Step::Start, Step::Complete, Step::NotStart, Step::Lose, Step::Settle];
+    let steps =
+        [Step::Intend, Step::Start, Step::Complete, Step::NotStart, Step::NotSpawn, Step::Lose, Step::Settle];
     let mut arrows = Vec::new();
     for from in states {
         for asked in steps {
@@ -364,6 +365,7 @@ fn every_pair_that_is_no_arrow_is_illegal() {
         ("pending", Step::Lose, S::Unknown),
         ("pending", Step::Settle, S::Settled),
         ("pending", Step::Complete, S::Completed),
+        ("pending", Step::NotSpawn, S::NotStarted),
         ("pending", Step::Lose, S::Unknown),
         ("pending", Step::Settle, S::Settled),
         ("unknown", Step::Settle, S::Settled),

@@ -87,3 +87,14 @@ fn a_listing_of_a_project_without_state_makes_none() {
     assert!(project.store.list(&Filter::default()).unwrap().calls.is_empty());
     assert!(!project.state().exists());
 }
+
+#[test]
+fn an_index_that_another_process_writes_is_left_alone() {
+    let project = filled();
+    let whole = project.store.list(&Filter::default()).unwrap();
+    let other = rusqlite::Connection::open(project.store.index()).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert_eq!(project.store.list(&Filter::default()).unwrap(), whole);
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(project.store.list(&Filter::default()).unwrap(), whole);
+}

@@ -1,7 +1,8 @@
 //! Seeded schedules on the simulated machine.
 
 use crate::simulation::driver::{Report, schedule};
-use crate::simulation::world::Broken;
+use crate::simulation::single::fault_at_each_call;
+use crate::simulation::world::{Broken, Fault};
 
 /// Seeded schedules in an ordinary run; `ledger-torture` in `benches` runs more.
 const SCHEDULES: u64 = 2_000;
@@ -45,5 +46,13 @@ fn a_machine_that_lies_is_found_out() {
     for broken in [Broken::SyncLies, Broken::LockLies, Broken::AckLies] {
         let (wrong, _) = schedules(0..60, broken);
         assert!(!wrong.is_empty(), "{broken:?} was not noticed");
+    }
+}
+
+#[test]
+fn a08_a_fault_at_each_single_call_of_the_machine_loses_and_repeats_nothing() {
+    for fault in [Fault::Kill, Fault::Power, Fault::Fail] {
+        let calls = fault_at_each_call(fault).unwrap();
+        assert!(calls > 60, "{fault:?}: only {calls} calls");
     }
 }
