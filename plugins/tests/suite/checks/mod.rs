@@ -6,6 +6,7 @@
 
 mod answer;
 mod case;
+mod change;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
