@@ -6,8 +6,10 @@ docstrings.
 
 import ast
 import base64
+import codecs
 import io
 import json
+import re
 import tokenize
 import warnings
 from bisect import bisect_left
@@ -44,11 +46,15 @@ def measure(path, source):
 def functions(tree, source):
     encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     text = source.decode(encoding)
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode()) + 1)
+    mark = len(codecs.BOM_UTF8) if source.startswith(codecs.BOM_UTF8) else 0
+    text = text.removeprefix("\ufeff")
+    # Places are those of the text as written, in UTF-8.
+    pieces = re.split("(\r\n|\r|\n)", text)
+    lines, ends = pieces[::2], pieces[1::2]
+    starts = [mark]
+    for line, end in zip(lines, ends + [""]):
+        starts.append(starts[-1] + len(line.encode()) + len(end))
+    text = "\n".join(lines)
 
     def of_characters(row, column):
         return starts[row - 1] + len(lines[row - 1][:column].encode())

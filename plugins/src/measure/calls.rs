@@ -41,7 +41,6 @@ impl Calls {
     pub(super) fn recursive(&self, parents: &[Option<u32>]) -> Vec<bool> {
         let mut recursive = vec![false; parents.len()];
         let mut named = vec![false; parents.len()];
-        #[expect(clippy::iter_over_hash_type, reason = "a set of flags has no order")]
         for function in self.callable.values().flatten() {
             named[*function as usize] = true;
         }

@@ -24,3 +24,12 @@ pub(crate) use calls::Target;
 pub(crate) use hash::{Tag, hash};
 pub(crate) use names::{Frames, Named};
 pub(crate) use tokens::{Lexeme, Text, measure};
+
+/// A cause without the control characters that a parser quotes from the source.
+pub(crate) fn shown(cause: &str) -> String {
+    let mut text = String::with_capacity(cause.len());
+    for letter in cause.chars() {
+        if letter.is_control() { text.extend(letter.escape_unicode()) } else { text.push(letter) }
+    }
+    text
+}

@@ -64,6 +64,9 @@ struct Frame {
 #[derive(Debug)]
 pub(crate) struct Frames {
     list: Vec<Frame>,
+    /// Places in the list of functions, and of what counts nameless functions.
+    functions: Vec<usize>,
+    counters: Vec<usize>,
     numbers: u32,
     /// What a function without a name is called.
     nameless: &'static str,
@@ -73,11 +76,18 @@ impl Frames {
     /// The module alone; `nameless` is what a function without a name is called.
     pub(crate) fn new(nameless: &'static str) -> Self {
         let module = Frame { kind: Kind::Module, suffix: Rc::from(""), anonymous: 0, number: 0 };
-        Self { list: vec![module], numbers: 0, nameless }
+        Self { list: vec![module], functions: Vec::new(), counters: vec![0], numbers: 0, nameless }
     }
 
     fn push(&mut self, kind: Kind, suffix: Rc<str>) -> u32 {
         self.numbers += 1;
+        let place = self.list.len();
+        if matches!(kind, Kind::Function) {
+            self.functions.push(place);
+        }
+        if matches!(kind, Kind::Function | Kind::Variable) {
+            self.counters.push(place);
+        }
         self.list.push(Frame { kind, suffix, anonymous: 0, number: self.numbers });
         self.numbers
     }
@@ -85,6 +95,8 @@ impl Frames {
     /// The innermost frame ends.
     pub(crate) fn pop(&mut self) {
         self.list.pop();
+        self.functions.pop_if(|place| *place == self.list.len());
+        self.counters.pop_if(|place| *place == self.list.len());
     }
 
     /// A function.
@@ -129,13 +141,13 @@ impl Frames {
 
     /// Whether no function is around.
     pub(crate) fn outside(&self) -> bool {
-        !self.list.iter().any(|frame| matches!(frame.kind, Kind::Function))
+        self.functions.is_empty()
     }
 
     /// Where something lies that has a name of its own: in the nearest function.
     fn suffix(&self) -> Rc<str> {
-        let function = self.list.iter().rev().find(|frame| matches!(frame.kind, Kind::Function));
-        function.map_or_else(|| Rc::from(""), |frame| Rc::clone(&frame.suffix))
+        let function = self.functions.last();
+        function.map_or_else(|| Rc::from(""), |place| Rc::clone(&self.list[*place].suffix))
     }
 
     /// Something that is declared, assigned or named here.
@@ -166,10 +178,15 @@ impl Frames {
 
     /// The next function without any name.
     pub(crate) fn anonymous(&mut self) -> Named {
-        let holds = |frame: &&mut Frame| matches!(frame.kind, Kind::Function | Kind::Variable | Kind::Module);
-        let frame = self.list.iter_mut().rev().find(holds).expect("the module is always there");
+        let place = *self.counters.last().expect("the module is always there");
+        let frame = &mut self.list[place];
         frame.anonymous += 1;
         Named { display: format!("{}#{}", self.nameless, frame.anonymous), suffix: Rc::clone(&frame.suffix) }
+    }
+
+    /// Whether the place is directly in a variable or field.
+    pub(crate) fn in_variable(&self) -> bool {
+        matches!(self.top().kind, Kind::Variable)
     }
 
     /// Whether the place is directly in a class.

@@ -4,9 +4,7 @@
 //! In TypeScript a type may have the name of a value, and a function may be declared several
 //! times; only export lists are compared there.
 
-use oxc_ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, ExportSpecifier, Program, Statement,
-};
+use oxc_ast::ast::{BindingPattern, Declaration, ExportSpecifier, Program, Statement};
 use oxc_ast_visit::Visit;
 use oxc_parser::{Kind, Token};
 use oxc_span::{GetSpan, Span};
@@ -34,13 +32,7 @@ pub(super) fn faults(program: &Program<'_>, tokens: &[Token]) -> Vec<Fault> {
                     exports.add(&name.name(), name.span());
                 }
             }
-            Statement::ExportDefaultDeclaration(it) => {
-                if !matches!(it.declaration, ExportDefaultDeclarationKind::TSInterfaceDeclaration(_))
-                    && !typed
-                {
-                    exports.add("default", it.span);
-                }
-            }
+            Statement::ExportDefaultDeclaration(it) if !typed => exports.add("default", it.span),
             Statement::ExportDeclaration(it) if !typed => exports.declaration(&it.declaration),
             _ => {}
         }

@@ -34,7 +34,7 @@ pub(super) fn facts(faults: Vec<Fault>, lines: &Lines) -> FunctionFacts {
     let mut damage: Vec<Damage> = faults
         .into_iter()
         .map(|fault| Damage {
-            cause: fault.cause,
+            cause: crate::measure::shown(&fault.cause),
             line: lines.line(fault.start),
             span: Span { start: fault.start, end: fault.end },
         })

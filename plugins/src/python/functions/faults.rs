@@ -18,7 +18,7 @@ pub(super) fn facts(faults: Vec<Fault>, lines: &Lines<'_>) -> FunctionFacts {
         .into_iter()
         .map(|(cause, range)| {
             let span = Span { start: range.start().to_u32(), end: range.end().to_u32() };
-            Damage { cause, line: lines.line(span.start), span }
+            Damage { cause: crate::measure::shown(&cause), line: lines.line(span.start), span }
         })
         .collect();
     damage.sort_by(|a, b| (a.span, &a.cause).cmp(&(b.span, &b.cause)));

@@ -4,6 +4,7 @@
 //! `UPDATE_CORPUS=1` rewrites the blocks of answers as in the corpus of selection.
 
 mod case;
+mod hostile;
 mod reference;
 
 use std::fmt::Write as _;
