@@ -11,12 +11,14 @@ const ENGINE_IS_BUILT_FROM: &[&str] = &[
     "dashmap",
     "globset",
     "ignore",
+    "pathfinding",
     "petgraph",
     "rayon",
     "rustc-hash",
     "serde",
     "serde_json",
     "tempfile",
+    "toml",
 ];
 
 /// The only modules that may touch files, processes, the environment and the clock.
