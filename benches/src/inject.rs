@@ -58,9 +58,7 @@ pub fn copy(
 ) -> Option<(String, usize)> {
     let (start, end) = (function.span.start as usize, function.span.end as usize);
     let source = text.get(start..end)?;
-    if source.contains('#') && language == Language::Script
-        || source.contains("super") && language == Language::Script
-    {
+    if language == Language::Script && (source.contains('#') || source.contains("super")) {
         return None;
     }
     let column = text[..start].len() - text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -112,12 +110,7 @@ fn wrap(language: Language, function: &Function, indent: &str, body: &str) -> St
 }
 
 /// Edits up to a fifth of the statements that stand on a line of their own.
-fn statements(
-    language: Language,
-    function: &Function,
-    lines: &mut Vec<String>,
-    random: &mut Random,
-) -> usize {
+fn statements(language: Language, function: &Function, lines: &mut [String], random: &mut Random) -> usize {
     let base = function.start_line;
     let mut per_line: BTreeMap<u32, usize> = BTreeMap::new();
     let mut siblings: BTreeMap<u32, usize> = BTreeMap::new();
@@ -239,10 +232,10 @@ fn rename(language: Language, text: &str) -> String {
                 let after = text[at + word.len()..].trim_start();
                 let next = after.chars().next().unwrap_or(' ');
                 let in_quotes = ['"', '\'', '`'].contains(&before) || text[..*at].ends_with("${");
+                // `f(name=value)`; an assignment has blanks around it.
                 let keyword = language == Language::Python
-                    && next == '='
-                    && !after.starts_with("==")
-                    && !text[..*at].trim_end_matches(' ').ends_with('\n');
+                    && text[at + word.len()..].starts_with('=')
+                    && !after.starts_with("==");
                 let shorthand = language == Language::Script
                     && (next == ',' || next == '}')
                     && text[..*at].trim_end().ends_with(['{', ',']);

@@ -12,6 +12,7 @@ const ENGINE_IS_BUILT_FROM: &[&str] = &[
     "globset",
     "hashbrown",
     "ignore",
+    "pathfinding",
     "petgraph",
     "postcard",
     "rayon",
@@ -19,6 +20,7 @@ const ENGINE_IS_BUILT_FROM: &[&str] = &[
     "serde",
     "serde_json",
     "tempfile",
+    "toml",
 ];
 
 /// The only modules that may touch files, processes, the environment and the clock.

@@ -64,7 +64,12 @@ pub(crate) fn rewrite(entry: &Entry, text: &str) {
 
 /// The rows of `corpus/INDEX.md`: `| 12 | a.md, b.md | …`.
 pub(crate) fn index() -> Vec<(u32, String)> {
-    let text = fs::read_to_string(root().join("INDEX.md")).unwrap();
+    index_of("INDEX.md")
+}
+
+/// The rows of a table of reports and their cases.
+pub(crate) fn index_of(file: &str) -> Vec<(u32, String)> {
+    let text = fs::read_to_string(root().join(file)).unwrap();
     let row = |line: &str| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
         let number = cells.next()?.parse().ok()?;

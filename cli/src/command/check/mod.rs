@@ -70,7 +70,7 @@ pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Re
     answer.problems.extend(problems.into_iter().map(ProblemSeen::from));
     answer.problems.sort();
     answer.problems.dedup();
-    print(global, check, output, &session, &answer, &policy)?;
+    print(global, check, output, &session, &answer, &policy, recorded.is_some() || base.is_some())?;
     if let Some(written) = written {
         output.aside(&written);
     }
@@ -89,6 +89,7 @@ fn print(
     session: &Session,
     answer: &CheckAnswer,
     policy: &Policy,
+    judged: bool,
 ) -> anyhow::Result<()> {
     match global.format {
         Format::Json => output.raw(&answer::json(answer)?)?,
@@ -100,6 +101,7 @@ fn print(
             let text = |path: &str| session.tree().text(path);
             let asked = render::check::Asked {
                 gate: check.gate,
+                judged,
                 questions: policy.questions,
                 across_files: policy.across_files,
                 all_functions: policy.all_functions,

@@ -26,6 +26,8 @@ const ENTRIES: usize = 6;
 pub(crate) struct Asked<'a> {
     /// Whether the exit code is a verdict.
     pub gate: bool,
+    /// Whether there is something that debt is judged against.
+    pub judged: bool,
     /// Which questions.
     pub questions: Questions,
     /// Whether repeated implementations were looked for across files.
@@ -123,15 +125,16 @@ fn functions(answer: &CheckAnswer, asked: &Asked<'_>, view: View) -> String {
     }
     let shown = view.shown(sorted.len(), FUNCTIONS);
     for function in &sorted[..shown] {
-        out += &line(function, asked.questions, view);
+        out += &line(function, asked, view);
     }
     out.extend(view.rest(sorted.len(), shown, "  "));
     out
 }
 
-fn line(function: &FunctionSeen, questions: Questions, view: View) -> String {
+fn line(function: &FunctionSeen, asked: &Asked<'_>, view: View) -> String {
     let mut pieces = Vec::new();
-    if let Some(debt) = &function.debt {
+    // Without a measure everything would be new.
+    if let Some(debt) = function.debt.as_ref().filter(|_| asked.judged || asked.gate) {
         let word = format!("{:<8}", debt.status);
         pieces.push(Piece::new(&word, |word| if debt.passes { style::dim(word) } else { style::bad(word) }));
     }
@@ -151,7 +154,7 @@ fn line(function: &FunctionSeen, questions: Questions, view: View) -> String {
     if function.tokens.total != function.tokens.own {
         more.push(format!("{} with nested", function.tokens.total));
     }
-    if questions.complexity {
+    if asked.questions.complexity {
         more.push(format!("cyclomatic {}", function.complexity.cyclomatic));
         more.push(format!("cognitive {}", function.complexity.cognitive));
         if let Some(crap) = &function.complexity.crap {

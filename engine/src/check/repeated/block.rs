@@ -79,6 +79,9 @@ fn hash(function: &Function, statement: &Statement) -> u64 {
     renumbered_part(symbols).into_iter().fold(0, |all, one| mix(all.rotate_left(11) ^ one))
 }
 
+/// Which statements (from, to) of a block (file, function, block) are reported already.
+type Covered = FxHashMap<(u32, u32, u32), Vec<(u32, u32)>>;
+
 /// A run of windows that starts at several places.
 struct Run {
     places: Vec<Window>,
@@ -101,7 +104,7 @@ pub(super) fn find(
         let gain = |run: &Run| u64::from(run.statements) * (run.places.len() as u64 - 1);
         gain(b).cmp(&gain(a)).then_with(|| a.places.cmp(&b.places))
     });
-    let mut covered: FxHashMap<(u32, u32, u32), Vec<(u32, u32)>> = FxHashMap::default();
+    let mut covered = Covered::default();
     for run in runs {
         let places = free_places(&run, &covered);
         if places.len() < 2 || !places.iter().any(|place| asked[place.file as usize]) {
@@ -116,7 +119,7 @@ pub(super) fn find(
 }
 
 /// Places of a run that overlap neither each other nor what is covered.
-fn free_places(run: &Run, covered: &FxHashMap<(u32, u32, u32), Vec<(u32, u32)>>) -> Vec<Window> {
+fn free_places(run: &Run, covered: &Covered) -> Vec<Window> {
     let overlap = |a: (u32, u32), b: (u32, u32)| a.0 < b.1 && b.0 < a.1;
     let mut places: Vec<Window> = Vec::new();
     for place in &run.places {

@@ -20,9 +20,13 @@ use crate::function::{Function, Symbol};
 
 /// How alike a member is to the middle of its group, in thousandths, at least.
 const ALIKE: u32 = 750;
+/// The same for short bodies, of which one statement is a large part.
+const ALIKE_SHORT: u32 = 700;
+/// A pair with fewer symbols than this together is short.
+const SHORT: u32 = 240;
 /// Sketches of pairs that are compared share this part, in thousandths, at least: a fifth
 /// of the statements replaced leaves about 600.
-const MAYBE: usize = 300;
+const MAYBE: usize = 250;
 /// Sequences of four that are known of a function.
 const SKETCH: usize = 64;
 /// Of these, how many are indexed.
@@ -185,7 +189,12 @@ fn candidates(all: &[Near], apart: &dyn Fn(&Near) -> u32, used: &FxHashSet<usize
 /// Whether two bodies of these lengths can be alike enough.
 fn sizes_fit(a: u32, b: u32) -> bool {
     let (short, long) = (u64::from(a.min(b)), u64::from(a.max(b)));
-    2000 * short >= u64::from(ALIKE) * (short + long)
+    2000 * short >= u64::from(least(a + b)) * (short + long)
+}
+
+/// How alike two bodies of so many symbols together must be.
+fn least(symbols: u32) -> u32 {
+    if symbols < SHORT { ALIKE_SHORT } else { ALIKE }
 }
 
 /// The estimated Jaccard index of two bottom-k sketches, in thousandths.
@@ -288,7 +297,10 @@ fn load(wanted: Vec<u32>, all: &[Near], sources: &dyn Sources) -> FxHashMap<u32,
 }
 
 fn gather(component: &[(u32, u32)], bodies: &FxHashMap<u32, Body>) -> Vec<Draft> {
-    let alike = |a: u32, b: u32| bodies.get(&a)?.alike(bodies.get(&b)?, ALIKE);
+    let alike = |a: u32, b: u32| {
+        let (a, b) = (bodies.get(&a)?, bodies.get(&b)?);
+        a.alike(b, least(u32::try_from(a.symbols.len() + b.symbols.len()).unwrap_or(u32::MAX)))
+    };
     let mut neighbours: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
     for &(a, b) in component {
         if let Some(score) = alike(a, b) {

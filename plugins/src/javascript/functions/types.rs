@@ -3,7 +3,10 @@
 //! without a name, a reserved word as the name of a type.
 
 use oxc_ast::AstKind;
-use oxc_ast::ast::{Function, FunctionType, Program, Statement, TSSignature, TSThisParameter, TSTypeName};
+use oxc_ast::ast::{
+    Function, FunctionType, Program, Statement, TSAsExpression, TSSignature, TSThisParameter, TSType,
+    TSTypeAssertion, TSTypeName,
+};
 use oxc_ast_visit::{Visit, walk};
 use oxc_parser::{Kind, Token};
 use oxc_span::{GetSpan, Span};
@@ -110,6 +113,11 @@ impl Types<'_> {
     }
 }
 
+fn is_const(annotation: &TSType<'_>) -> bool {
+    let TSType::TSTypeReference(reference) = annotation else { return false };
+    matches!(&reference.type_name, TSTypeName::IdentifierReference(name) if name.name == "const")
+}
+
 impl<'a> Visit<'a> for Types<'_> {
     fn visit_ts_signatures(&mut self, it: &oxc_allocator::Vec<'a, TSSignature<'a>>) {
         for next in it.iter().skip(1).map(GetSpan::span) {
@@ -127,6 +135,23 @@ impl<'a> Visit<'a> for Types<'_> {
             self.fault("Expected `,` after a parameter", it.span);
         }
         walk::walk_ts_this_parameter(self, it);
+    }
+
+    // `as const` and `<const>` name no type.
+    fn visit_ts_as_expression(&mut self, it: &TSAsExpression<'a>) {
+        if is_const(&it.type_annotation) {
+            self.visit_expression(&it.expression);
+        } else {
+            walk::walk_ts_as_expression(self, it);
+        }
+    }
+
+    fn visit_ts_type_assertion(&mut self, it: &TSTypeAssertion<'a>) {
+        if is_const(&it.type_annotation) {
+            self.visit_expression(&it.expression);
+        } else {
+            walk::walk_ts_type_assertion(self, it);
+        }
     }
 
     fn visit_ts_type_name(&mut self, it: &TSTypeName<'a>) {

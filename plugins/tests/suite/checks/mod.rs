@@ -6,6 +6,7 @@
 
 mod answer;
 mod case;
+mod change;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -85,4 +86,16 @@ fn list(lines: &[String]) -> String {
         return "    none\n".to_owned();
     }
     lines.iter().map(|line| format!("    {line}\n")).collect()
+}
+
+#[test]
+fn every_case_that_the_index_names_is_there() {
+    let cases: Vec<String> = store::cases_in(store::CHECKS).into_iter().map(|entry| entry.name).collect();
+    let rows = store::index_of("CHECKS.md");
+    assert!(rows.len() > 40, "{} rows", rows.len());
+    for (row, names) in rows.iter().filter(|(_, names)| !names.starts_with("elsewhere: ")) {
+        for name in names.split(',').map(|name| name.trim().trim_matches('`')) {
+            assert!(cases.iter().any(|case| case == name), "row {row} names {name:?}, which is no case");
+        }
+    }
 }

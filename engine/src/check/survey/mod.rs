@@ -4,24 +4,28 @@
 //! Of a file only digests and the functions that are to be listed are kept; bodies are read
 //! again where they are compared.
 
+mod functions;
+mod watch;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::coverage::{Coverage, crap};
-use super::exclusion::{Exclusions, Rule};
-use super::policy::{CompiledCaps, Policy};
-use super::ratchet::{Base, Debt, Fate, Identity, Judged, Looked, Ratchet, Seen, half, judge, simple};
-use super::repeated::{self, Kept, Sources};
-use super::report::{CheckedFile, Excluded, Ledger, Measured, Report};
-use crate::facts::Damage;
-use crate::function::{Function, FunctionFacts};
-use crate::language::{Language, SourceFile};
+use crate::check::coverage::{Coverage, crap};
+use crate::check::exclusion::{Exclusions, Rule};
+use crate::check::policy::{CompiledCaps, Policy};
+use crate::check::ratchet::{Base, Debt, Fate, Identity, Judged, Looked, Ratchet, Seen, judge};
+use crate::check::repeated::{self, Kept, Sources};
+use crate::check::report::{CheckedFile, Excluded, Ledger, Measured, Report};
+use crate::function::FunctionFacts;
+use crate::language::Language;
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::tree::Tree;
+use functions::functions;
+use watch::Watch;
 
 /// What a check is asked about.
 #[derive(Clone, Copy)]
@@ -74,39 +78,6 @@ struct Digest {
     listed: Vec<Measured>,
     identities: Vec<Identity>,
     repeated: Kept,
-}
-
-/// Which functions may be somebody that is remembered.
-#[derive(Default)]
-struct Watch {
-    paths: FxHashSet<String>,
-    contents: FxHashSet<u64>,
-    names: FxHashSet<String>,
-    /// Contents of fewer tokens are not looked for.
-    least: u32,
-}
-
-impl Watch {
-    fn new(debt: Option<&Debt>, base: Option<&Base>) -> Self {
-        let mut watch = Self { least: u32::MAX, ..Self::default() };
-        for entry in debt.into_iter().flat_map(|debt| &debt.functions) {
-            watch.paths.insert(entry.identity.path.clone());
-            watch.contents.insert(entry.identity.content);
-            // Types are not part of a content, so one of equal content may be smaller.
-            watch.least = watch.least.min(entry.identity.tokens / 2);
-            watch.names.insert(simple(&entry.identity.name).to_owned());
-        }
-        watch.paths.extend(base.into_iter().flat_map(|base| base.files.keys().cloned()));
-        watch
-    }
-
-    fn holds(&self, path: &str, function: &Function) -> bool {
-        self.paths.contains(path)
-            || self.names.contains(simple(&function.name))
-            || !self.contents.is_empty()
-                && function.own_tokens >= self.least
-                && self.contents.contains(&half(&repeated::content_digest(&function.shape).to_le_bytes()))
-    }
 }
 
 impl<'a> Survey<'a> {
@@ -173,7 +144,7 @@ impl<'a> Survey<'a> {
     }
 
     fn is_wanted(&self, path: &str) -> bool {
-        self.policy.holds(path) || self.policy.questions.tokens && self.watch.paths.contains(path)
+        self.policy.holds(path) || self.policy.questions.tokens && self.watch.holds_path(path)
     }
 
     fn measure(&self, language: &str) -> Option<&'static str> {
@@ -428,32 +399,6 @@ impl<'a> Survey<'a> {
         let asked: Vec<bool> = files.iter().map(|file| holds(&file.path)).collect();
         let again = Again { survey: self, files };
         repeated::find(&kept, &asked, &again, &self.policy, self.input.debt)
-    }
-}
-
-/// The functions of a file, or why they are not known.
-fn functions(
-    language: &dyn Language,
-    path: &str,
-    bytes: &[u8],
-    limit: u64,
-) -> Result<FunctionFacts, (Unchecked, Option<u32>)> {
-    if bytes.len() as u64 > limit {
-        return Err((Unchecked::TooLarge, None));
-    }
-    match crate::read::text_of(bytes) {
-        Err(Unchecked::NotUtf8) if language.declares_encoding(bytes) => {}
-        Err(reason) => return Err((reason, None)),
-        Ok(_) => {}
-    }
-    let facts =
-        language.functions(SourceFile { path, bytes }).ok_or((Unchecked::UnsupportedLanguage, None))?;
-    match facts.damage.first() {
-        None => Ok(facts),
-        Some(Damage { cause, line, .. }) if cause.starts_with("depth") => {
-            Err((Unchecked::Depth, Some(*line)))
-        }
-        Some(damage) => Err((Unchecked::Unparsable, Some(damage.line))),
     }
 }
 
