@@ -148,7 +148,7 @@ pub(crate) struct Record<'a> {
     sources: Vec<Source>,
     runners: Vec<RunnerSeen>,
     reads: Vec<(String, Digest)>,
-    /// Whether an answer depends on where the project lies.
+    /// Whether a resolver asked where the project lies.
     located: bool,
     wires: Vec<Wires>,
 }
@@ -251,7 +251,7 @@ impl<'a> Project<'a> {
                 record.wires = closure::resolve(self, &traced, true);
                 let (reads, located) = traced.finish();
                 record.reads = reads;
-                record.located |= located;
+                record.located = located;
                 self.record = Some(record);
             }
         }
@@ -263,7 +263,7 @@ impl<'a> Project<'a> {
     pub fn discover(&mut self, loader: &dyn ConfigLoader) {
         let is_kept = self.record.is_some();
         let runners = 0..self.plugins.runners.len();
-        let found: Vec<(RunnerSeen, bool)> = runners
+        let found: Vec<RunnerSeen> = runners
             .into_par_iter()
             .map(|runner| {
                 if is_kept {
@@ -272,27 +272,24 @@ impl<'a> Project<'a> {
                 let lookup = |path: &str| self.facts.get(path);
                 let view = View { tree: self.tree, facts: &lookup, loader };
                 let discovery = self.plugins.runners[runner].discover(&view);
-                (RunnerSeen { discovery, ..RunnerSeen::default() }, false)
+                RunnerSeen { discovery, ..RunnerSeen::default() }
             })
             .collect();
-        let located = found.iter().any(|(_, located)| *located);
-        let found: Vec<RunnerSeen> = found.into_iter().map(|(seen, _)| seen).collect();
         if let Some(record) = &mut self.record {
             record.runners.clone_from(&found);
-            record.located |= located;
         }
         self.take_discoveries(found.into_iter().map(|seen| seen.discovery));
     }
 
-    /// Asks a runner, and remembers what it looks at and whether it asked for the root.
-    pub(crate) fn ask(&self, runner: usize, loader: &dyn ConfigLoader) -> (RunnerSeen, bool) {
+    /// Asks a runner, and remembers what it looks at.
+    pub(crate) fn ask(&self, runner: usize, loader: &dyn ConfigLoader) -> RunnerSeen {
         let (tree, loader) = (TracedTree::new(self.tree), TracedLoader::new(loader));
         let lookup = |path: &str| self.facts.get(path);
         let discovery =
             self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
         let asked = loader.was_asked();
         let (reads, located) = tree.finish();
-        (RunnerSeen { reads, asked, discovery }, located)
+        RunnerSeen { reads, asked, located, discovery }
     }
 
     /// Takes what the runners found, in their order.
@@ -321,12 +318,12 @@ impl<'a> Project<'a> {
         let Some(record) = self.record.take() else { return };
         let cache = record.cache;
         if let (Some(layout), Some(witness)) = (self.tree.layout(), self.tree.witness()) {
-            let root = record.located.then(|| root_of(self.tree));
             let seen = Seen {
                 setting: setting_of(self.plugins, &self.settings),
                 layout,
                 witness,
-                root,
+                root: root_of(self.tree),
+                located: record.located,
                 sources: record.sources,
                 runners: record.runners,
                 beyond: self

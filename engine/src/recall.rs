@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | nothing | nothing |
 //! | the content of a source | its facts; if those differ, what it depends on, in each class |
-//! | facts that discovery may look at, a content that a runner read, or it had asked a child | that runner's discovery; if that differs, everything |
+//! | facts that discovery may look at, a content that a runner read, the root if it asked for it, or it had asked a child | that runner's discovery; if that differs, everything |
 //! | anything else | everything but the facts of contents that are known |
 //!
 //! A source that is followed anew may lead to nodes that are new, which are then followed,
@@ -24,13 +24,12 @@
 //! same here; so an unchanged source depends on the same as before.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::cache::Cache;
-use crate::cache::snapshot::{Seen, Snapshot, Source, State};
+use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source, State};
 use crate::closure::{self, Wires, is_followed};
 use crate::digest::Digest;
 use crate::facts::{FileFacts, Span};
@@ -61,9 +60,10 @@ impl<'a> Project<'a> {
         let layout = tree.layout()?;
         let mut snapshot = cache.snapshot(reading)?;
         let seen = &snapshot.seen;
+        let same_root = seen.root == root_of(tree);
         let same = seen.setting == setting_of(plugins, &settings)
             && seen.layout == layout
-            && seen.root.is_none_or(|root| root == root_of(tree))
+            && (same_root || !seen.located)
             && tree.confirms(&seen.witness);
         if !same {
             return None;
@@ -73,8 +73,8 @@ impl<'a> Project<'a> {
         if !now.are_same(&seen.reads) {
             return None;
         }
-        let runners_know: Vec<bool> =
-            seen.runners.iter().map(|r| !r.asked && now.are_same(&r.reads)).collect();
+        let knows = |r: &RunnerSeen| !r.asked && (same_root || !r.located) && now.are_same(&r.reads);
+        let runners_know: Vec<bool> = seen.runners.iter().map(knows).collect();
         let differing = now.differing(seen);
         let mut seen = std::mem::take(&mut snapshot.seen);
         let changed = read_changed(&reader, &mut seen, &differing)?;
@@ -91,28 +91,28 @@ impl<'a> Project<'a> {
 }
 
 /// What is now at every path that was read, each looked at once.
-struct Contents(FxHashMap<String, Digest>);
+struct Contents<'s>(FxHashMap<&'s str, Digest>);
 
-impl Contents {
-    fn look(tree: &dyn Tree, seen: &Seen) -> Self {
+impl<'s> Contents<'s> {
+    fn look(tree: &dyn Tree, seen: &'s Seen) -> Self {
         let sources = seen.sources.iter().map(|source| source.path.as_str());
         let reads = seen.reads.iter().chain(seen.runners.iter().flat_map(|runner| &runner.reads));
-        let mut paths: Vec<&str> = sources.chain(reads.map(|(path, _)| path.as_str())).collect();
+        let mut paths: Vec<&'s str> = sources.chain(reads.map(|(path, _)| path.as_str())).collect();
         // Neighbours on the disk are looked at together.
         paths.sort_unstable();
         paths.dedup();
-        let now = |path: &&str| ((*path).to_owned(), Digest::or_reason(tree.digest(path)));
-        let now: Vec<(String, Digest)> = paths.par_iter().with_min_len(64).map(now).collect();
+        let now = |path: &&'s str| (*path, Digest::or_reason(tree.digest(path)));
+        let now: Vec<(&'s str, Digest)> = paths.par_iter().with_min_len(64).map(now).collect();
         Self(now.into_iter().collect())
     }
 
     fn are_same(&self, reads: &[(String, Digest)]) -> bool {
-        reads.iter().all(|(path, digest)| self.0.get(path) == Some(digest))
+        reads.iter().all(|(path, digest)| self.0.get(path.as_str()) == Some(digest))
     }
 
     /// The numbers of the sources that differ.
     fn differing(&self, seen: &Seen) -> Vec<usize> {
-        let differs = |at: &usize| self.0.get(&seen.sources[*at].path) != Some(&seen.sources[*at].digest);
+        let differs = |at: &usize| self.0.get(seen.sources[*at].path.as_str()) != Some(&seen.sources[*at].digest);
         (0..seen.sources.len()).filter(differs).collect()
     }
 }
@@ -222,7 +222,7 @@ fn rediscover<'a>(
     loader: &dyn ConfigLoader,
     is_known: impl Fn(usize) -> bool + Sync,
 ) -> Option<Project<'a>> {
-    let is_same = |n: usize| is_known(n) || project.ask(n, loader).0.discovery == seen.runners[n].discovery;
+    let is_same = |n: usize| is_known(n) || project.ask(n, loader).discovery == seen.runners[n].discovery;
     if seen.runners.len() != project.plugins.runners.len()
         || !(0..seen.runners.len()).into_par_iter().all(is_same)
     {
@@ -248,8 +248,9 @@ fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) {
             numbers.extend(nodes.iter().enumerate().map(|(n, key)| (key.clone(), NodeId::new(n))));
         }
         let links = Links::new(project.tree);
-        let resolvers = Resolvers::new(project);
+        let mut resolvers = Resolvers::new(project);
         while !frontier.is_empty() {
+            frontier.iter().for_each(|n| resolvers.make_for(&nodes[*n]));
             let of = |class, language| resolvers.get(class, language);
             let follow =
                 |&n: &usize| (n, closure::follow(project, project.tree, &links, &beyond, &of, &nodes[n]));
@@ -405,23 +406,38 @@ fn build(
     project.not_checked.dedup();
 }
 
-/// Resolvers, made when a source asks for one.
+/// The resolvers that are needed, by class and language: a few in most runs. They are made
+/// before sources are followed in parallel, and not by whoever comes first.
 struct Resolvers<'p, 'a> {
     project: &'p Project<'a>,
-    made: Vec<Vec<OnceLock<Box<dyn Resolver + 'p>>>>,
+    made: Vec<Vec<Option<Box<dyn Resolver + 'p>>>>,
 }
 
 impl<'p, 'a> Resolvers<'p, 'a> {
     fn new(project: &'p Project<'a>) -> Self {
-        let row = || project.plugins.languages.iter().map(|_| OnceLock::new()).collect();
+        let row = || project.plugins.languages.iter().map(|_| None).collect();
         Self { project, made: project.classes.iter().map(|_| row()).collect() }
     }
 
-    fn get(&self, class: u32, language: usize) -> &(dyn Resolver + 'p) {
-        let made = self.made[class as usize][language].get_or_init(|| {
+    /// Makes those that following this node may ask.
+    fn make_for(&mut self, key: &NodeKey) {
+        let languages = self.project.plugins.languages;
+        let (class, wanted) = match key {
+            NodeKey::Source { class, path } => {
+                let number = languages.iter().position(|l| l.reads(path)).unwrap_or(languages.len());
+                (*class, number..(number + 1).min(languages.len()))
+            }
+            NodeKey::Sources { class, .. } => (*class, 0..languages.len()),
+            _ => return,
+        };
+        for language in wanted {
             let options = &self.project.classes[class as usize];
-            self.project.plugins.languages[language].resolver(self.project.tree, options)
-        });
-        &**made
+            self.made[class as usize][language]
+                .get_or_insert_with(|| languages[language].resolver(self.project.tree, options));
+        }
+    }
+
+    fn get(&self, class: u32, language: usize) -> &(dyn Resolver + 'p) {
+        self.made[class as usize][language].as_deref().expect("it was made for every node that is followed")
     }
 }

@@ -78,8 +78,9 @@ impl Session {
     pub(crate) fn open(global: &Global, against: &Against, output: &Output) -> anyhow::Result<Self> {
         let timings = Timings::start(global.timings, output);
         let site = timings.step("site", || Site::open(&global.cwd), |_| String::new())?;
-        let cache = if global.no_cache { None } else { store::open(&site.root) };
-        let tree_of = |limit| SiteTree::new(&site, against, limit);
+        let of_objects = against.staged || against.revision.is_some();
+        let cache = if global.no_cache { None } else { store::open(&site.root, of_objects) };
+        let tree_of = |limit| SiteTree::new(&site, against, limit, cache.as_ref().map(|(cache, _)| cache));
         let (config, tree) = timings.step(
             "files",
             || -> anyhow::Result<(Config, SiteTree)> {
@@ -93,8 +94,7 @@ impl Session {
                 } else {
                     let config = config::load(|name| text_on_disk(&site, name))?;
                     let tree = tree_of(config.settings.file_size)?;
-                    let stats = cache.as_ref().map(|(cache, _)| cache.stats()).unwrap_or_default();
-                    Ok((config, tree.with_stats(stats)))
+                    Ok((config, tree))
                 }
             },
             |opened| {
@@ -162,9 +162,7 @@ impl Session {
             project
         });
         if let Some((cache, opened)) = &self.cache {
-            if let Some(stats) = self.tree.stats(*opened) {
-                cache.keep_stats(&stats);
-            }
+            self.tree.keep(cache, *opened);
             for note in cache.notes() {
                 self.timings.remark(&note);
             }

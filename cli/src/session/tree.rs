@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use owed_engine::cache::{Stats, Time};
+use owed_engine::cache::{Cache, Objects, Stats, Time};
 use owed_engine::digest::Digest;
 use owed_engine::path;
 use owed_engine::problem::{NotChecked, Unchecked};
@@ -35,16 +35,25 @@ enum Whole {
 
 impl SiteTree {
     /// The tree that `against` judges.
-    pub(crate) fn new(site: &Site, against: &Against, limit: u64) -> anyhow::Result<Self> {
+    /// What the cache knows of contents is not read.
+    pub(crate) fn new(
+        site: &Site,
+        against: &Against,
+        limit: u64,
+        cache: Option<&Cache>,
+    ) -> anyhow::Result<Self> {
         let (whole, (not_checked, embedded), prefix) = match &site.git {
             Git::Here(repository) if against.staged || against.revision.is_some() => {
                 let tree = match &against.revision {
                     Some(rev) => repository.revision_tree(rev),
                     None => repository.staged_tree(),
                 };
+                let digests = cache.map(Cache::objects).unwrap_or_default();
                 let tree = tree.map_err(|error| git_failed(&error))?.with_size_limit(limit);
+                let tree = tree.with_digests(digests);
+                let files = tree.files().iter().map(String::as_str);
                 let wanted: Vec<&str> =
-                    tree.files().iter().map(String::as_str).filter(|path| is_read(path)).collect();
+                    files.filter(|path| is_read(path) && tree.is_unknown(path)).collect();
                 tree.prefetch(&wanted).map_err(|error| git_failed(&error))?;
                 let unseen = unseen(tree.inventory());
                 (Whole::Objects(Box::new(tree)), unseen, site.prefix.clone())
@@ -63,12 +72,14 @@ impl SiteTree {
                 let inventory = repository.files().map_err(|error| git_failed(&error))?;
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(repository.root(), inventory).with_size_limit(limit);
+                let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
                 (Whole::Disk(tree), unseen, site.prefix.clone())
             }
             Git::None | Git::Failed(_) => {
                 let inventory = walk(&site.root);
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(&site.root, inventory).with_size_limit(limit);
+                let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
                 (Whole::Disk(tree), unseen, String::new())
             }
         };
@@ -80,19 +91,17 @@ impl SiteTree {
         Ok(tree)
     }
 
-    /// The same tree, with what earlier runs were told of its files.
-    pub(crate) fn with_stats(mut self, stats: Stats) -> Self {
-        if let Whole::Disk(tree) = self.whole {
-            self.whole = Whole::Disk(tree.with_stats(stats));
-        }
-        self
-    }
-
-    /// What is now known of its files, when something was learnt since `start`.
-    pub(crate) fn stats(&self, start: Time) -> Option<Stats> {
+    /// Keeps what was learnt about contents since `start`.
+    pub(crate) fn keep(&self, cache: &Cache, start: Time) {
         match &self.whole {
-            Whole::Disk(tree) => tree.stats(start),
-            Whole::Objects(_) => None,
+            Whole::Disk(tree) => {
+                let stats: Option<Stats> = tree.stats(start);
+                stats.iter().for_each(|stats| cache.keep_stats(stats));
+            }
+            Whole::Objects(tree) => {
+                let objects: Option<Objects> = tree.digests();
+                objects.iter().for_each(|objects| cache.keep_objects(objects));
+            }
         }
     }
 

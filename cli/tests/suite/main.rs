@@ -7,6 +7,7 @@
 mod check;
 mod check_formats;
 mod check_hostile;
+mod cache;
 mod config;
 mod demo;
 mod doctor;

@@ -1,13 +1,14 @@
 //! What is kept between runs: the facts of contents that were read before, and the
 //! resolved graph of a project as it was last seen.
 //!
-//! Three files, each of which may be missing, damaged or of another version at any time;
+//! A few files, each of which may be missing, damaged or of another version at any time;
 //! then it is made anew, and [`Cache::notes`] says so:
 //!
 //! | file | holds | keyed by |
 //! | --- | --- | --- |
 //! | `facts-0` … `facts-f` | facts, one record a content | digest of the content, the file's name, language and reader version |
-//! | `graph`, `graph-declarations` | one project, read and resolved ([`snapshot`]) | everything that was looked at to make it |
+//! | `graph…` | one project, read and resolved ([`snapshot`]) | everything that was looked at to make it |
+//! | `objects` | digests of contents ([`objects`]) | git's id of the blob |
 //! | `stat` | what the disk said of each file that was read ([`stats`]) | path; means nothing elsewhere |
 //!
 //! `facts` and `graph` hold no absolute path and no time, so that another checkout, or a
@@ -22,6 +23,7 @@
 
 mod contents;
 mod frame;
+mod objects;
 mod records;
 pub(crate) mod snapshot;
 mod stats;
@@ -30,6 +32,7 @@ mod trace;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub use objects::Objects;
 pub use stats::{Stat, Stats, Time};
 
 pub(crate) use contents::{Content, key_of};
@@ -55,6 +58,8 @@ pub trait Storage: Send + Sync {
 pub struct Cache {
     storage: Box<dyn Storage>,
     fingerprint: Digest,
+    /// Which snapshots are meant: those of the working tree, or of objects.
+    of_objects: bool,
     records: Records,
     notes: Mutex<Vec<String>>,
     hits: AtomicUsize,
@@ -68,11 +73,20 @@ impl Cache {
         Self {
             storage,
             fingerprint: Digest::of(fingerprint.as_bytes()),
+            of_objects: false,
             records: Records::default(),
             notes: Mutex::default(),
             hits: AtomicUsize::new(0),
             misses: AtomicUsize::new(0),
         }
+    }
+
+    /// The same for a project that is judged by the index or a commit: its snapshot does not
+    /// push out the one of the working tree.
+    #[must_use]
+    pub fn for_objects(mut self) -> Self {
+        self.of_objects = true;
+        self
     }
 
     /// How many contents had their facts here, and how many were read.
@@ -98,6 +112,16 @@ impl Cache {
         self.store("stat", &stats.encode());
     }
 
+    /// The digests of blobs that were read before.
+    pub fn objects(&self) -> Objects {
+        self.load("objects").and_then(|bytes| Objects::decode(&bytes)).unwrap_or_default()
+    }
+
+    /// Keeps them.
+    pub fn keep_objects(&self, objects: &Objects) {
+        self.store("objects", &objects.encode());
+    }
+
     /// Writes the facts that are new.
     pub fn keep_facts(&self) {
         self.records.keep(self);
@@ -117,7 +141,7 @@ impl Cache {
     }
 
     pub(crate) fn snapshot(&self, reading: Reading) -> Option<Snapshot> {
-        let name = snapshot_name(reading);
+        let name = self.snapshot_name(reading);
         let bytes = self.load(name)?;
         let snapshot = Snapshot::decode(&bytes);
         if snapshot.is_none() {
@@ -128,7 +152,17 @@ impl Cache {
 
     pub(crate) fn keep_snapshot(&self, reading: Reading, snapshot: &Snapshot) {
         if let Some(bytes) = snapshot.encode() {
-            self.store(snapshot_name(reading), &bytes);
+            self.store(self.snapshot_name(reading), &bytes);
+        }
+    }
+
+    /// A question that needs declarations does not push out what one without them keeps.
+    fn snapshot_name(&self, reading: Reading) -> &'static str {
+        match (reading, self.of_objects) {
+            (Reading::Files, false) => "graph",
+            (Reading::Declarations, false) => "graph-declarations",
+            (Reading::Files, true) => "graph-objects",
+            (Reading::Declarations, true) => "graph-objects-declarations",
         }
     }
 
@@ -151,14 +185,6 @@ impl Cache {
     fn note(&self, name: &str, why: &str) {
         let mut notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         notes.push(format!("cache file {name} {why}, and is made anew"));
-    }
-}
-
-/// A question that needs declarations does not push out what one without them keeps.
-fn snapshot_name(reading: Reading) -> &'static str {
-    match reading {
-        Reading::Files => "graph",
-        Reading::Declarations => "graph-declarations",
     }
 }
 

@@ -35,8 +35,10 @@ pub(crate) struct Seen {
     pub(crate) layout: Digest,
     /// What was looked at beyond them.
     pub(crate) witness: Witness,
-    /// Of the absolute root, when an answer depends on it.
-    pub(crate) root: Option<Digest>,
+    /// Of the absolute root.
+    pub(crate) root: Digest,
+    /// Whether a resolver asked for it: then everything depends on it.
+    pub(crate) located: bool,
     /// Each source of the inventory, sorted by path.
     pub(crate) sources: Vec<Source>,
     /// What each runner did, in order.
@@ -73,6 +75,8 @@ pub(crate) struct RunnerSeen {
     pub(crate) reads: Vec<(String, Digest)>,
     /// Whether a child process was asked for: then it must be asked again.
     pub(crate) asked: bool,
+    /// Whether it asked for the root: then it must be asked again elsewhere.
+    pub(crate) located: bool,
     pub(crate) discovery: Discovery,
 }
 

@@ -115,10 +115,13 @@ impl DiskTree {
         if self.read.is_empty() {
             return None;
         }
+        // Times of another disk (a mounted folder) may be those of another clock.
+        let device = stat::of(self.root())?.device;
         let files = self.read.iter().map(|file| (file.key().clone(), file.value().0, file.value().1));
         let dirs =
             self.known.disk.stats().into_iter().map(|(dir, stat, digest)| (as_dir(&dir), stat, digest));
-        let mut stats = self.stats.with(files.chain(dirs), start);
+        let here = files.chain(dirs).filter(|(_, stat, _)| stat.device == device);
+        let mut stats = self.stats.with(here, start);
         // Installed files come and go; the list must not grow with them for ever.
         if stats.len() > 2 * self.known.entries.len() + 20_000 {
             stats.cut_to(|path| self.known.entries.contains_key(path.trim_end_matches('/')));
