@@ -12,12 +12,13 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::closure;
-use crate::facts::{FileFacts, Import, ImportKind, Opaque, Presence};
-use crate::graph::{NodeId, NodeKey, Origin, Trait};
+use crate::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Opaque, Presence, Span};
+use crate::graph::{EdgeKind, NodeId, NodeKey, Origin, Trait};
 use crate::language::SourceFile;
 use crate::path;
 use crate::project::{Project, source_bytes};
 use crate::resolve::{Installed, InstalledModule, Resolver};
+use crate::runner::SharedRole;
 use crate::selection::Opacity;
 
 /// How much of installed packages is read.
@@ -153,7 +154,64 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.imports(From::Node(node), class, path, facts, &packages)
             })
             .collect();
-        self.take(found)
+        let mut waiting = self.take(found);
+        let setup = self.setup();
+        waiting.extend(self.take(vec![setup]));
+        waiting
+    }
+
+    /// Setup that is a package. Which of its modules is loaded is not known here: the main
+    /// one stands for it.
+    fn setup(&self) -> (Vec<Waiting>, Vec<Given>) {
+        let graph = &self.project.graph;
+        let (mut waiting, mut given) = (Vec::new(), Vec::new());
+        for node in graph.nodes() {
+            let suite = match graph.key(node) {
+                NodeKey::Test(test) => self.project.suite(self.project.tests[*test as usize]),
+                NodeKey::Suite(suite) => &self.project.suites[*suite as usize],
+                _ => continue,
+            };
+            for (to, edge) in graph.outgoing(node) {
+                let is_setup =
+                    matches!(edge.kind, EdgeKind::Shared(SharedRole::Setup | SharedRole::GlobalSetup));
+                let NodeKey::Package(package) = graph.key(to) else { continue };
+                if !is_setup || self.is_toolchain(package) {
+                    continue;
+                }
+                let languages = self.project.plugins.languages;
+                let prefix = |l: &&dyn crate::language::Language| package.strip_prefix(l.package_prefix());
+                let Some((language, name)) =
+                    languages.iter().enumerate().find_map(|(at, l)| Some((at, prefix(l)?)))
+                else {
+                    continue;
+                };
+                let import = Import {
+                    specifier: name.to_owned(),
+                    kind: ImportKind::Require,
+                    mode: LoadMode::Esm,
+                    presence: Presence::Required,
+                    names: Names::Effects,
+                    line: 0,
+                    span: Span::default(),
+                };
+                let from = path::join(&suite.project.root, "setup").unwrap_or_default();
+                match self.resolvers[suite.class as usize][language].installed(&from, &import) {
+                    Installed::Nothing | Installed::Absent(_) => {}
+                    Installed::Missing(_) => given.push((From::Node(node), missing(&import, u32::MAX))),
+                    Installed::Module(module) => waiting.push(Waiting {
+                        from: From::Node(node),
+                        import: u32::MAX,
+                        line: 0,
+                        optional: false,
+                        attribute: false,
+                        specifier: import.specifier,
+                        module,
+                        class: suite.class,
+                    }),
+                }
+            }
+        }
+        (waiting, given)
     }
 
     /// Which imports of a file lead into packages, and what the others give it.
