@@ -80,6 +80,12 @@ struct Waiting {
     class: u32,
 }
 
+impl Waiting {
+    fn gap(&self, reason: Opaque) -> Trait {
+        gap(reason, &self.specifier, self.import, self.line)
+    }
+}
+
 #[derive(Clone, Copy)]
 enum From {
     Node(NodeId),
@@ -197,7 +203,8 @@ impl<'p, 'a> Walk<'p, 'a> {
                 let from = path::join(&suite.project.root, "setup").unwrap_or_default();
                 match self.resolvers[suite.class as usize][language].installed(&from, &import) {
                     Installed::Nothing | Installed::Absent(_) => {}
-                    Installed::Missing(_) => given.push((From::Node(node), missing(&import, u32::MAX))),
+                    Installed::Missing(_) => given
+                        .push((From::Node(node), gap(Opaque::Unresolved, &import.specifier, u32::MAX, 0))),
                     Installed::Module(module) => waiting.push(Waiting {
                         from: From::Node(node),
                         import: u32::MAX,
@@ -240,7 +247,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 Installed::Nothing | Installed::Absent(_) => {}
                 Installed::Missing(package) => {
                     if !optional && !self.is_toolchain(&package) {
-                        given.push((from, missing(import, number)));
+                        given.push((from, gap(Opaque::Unresolved, &import.specifier, number, import.line)));
                     }
                 }
                 Installed::Module(module) => {
@@ -296,9 +303,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         let mut roots: Vec<String> = Vec::new();
         for import in waiting {
             if import.module.native && !import.attribute {
-                self.give(import.from, native(&import));
+                self.give(import.from, import.gap(Opaque::Native));
             } else if import.module.files.is_empty() && !import.optional {
-                self.give(import.from, unresolved(&import));
+                self.give(import.from, import.gap(Opaque::Unresolved));
             }
             for path in &import.module.files {
                 if self.project.plugins.language_of(path).is_none() {
@@ -309,7 +316,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 let number = match self.numbers.get(&key).copied() {
                     Some(number) => number,
                     None if !self.afford(&import.module.root) => {
-                        self.give(import.from, over(&import));
+                        self.give(import.from, import.gap(Opaque::Budget));
                         continue;
                     }
                     None => {
@@ -390,36 +397,10 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 }
 
-fn missing(import: &Import, number: u32) -> Trait {
-    Trait {
-        opacity: Opacity::InputOpaque,
-        reason: Some(Opaque::Unresolved),
-        operation: import.specifier.as_str().into(),
-        line: import.line,
-        origin: Origin::Import(number),
-    }
-}
-
-fn fact(import: &Waiting, reason: Opaque, operation: String) -> Trait {
-    Trait {
-        opacity: Opacity::InputOpaque,
-        reason: Some(reason),
-        operation: operation.into(),
-        line: import.line,
-        origin: Origin::Import(import.import),
-    }
-}
-
-fn native(import: &Waiting) -> Trait {
-    fact(import, Opaque::Native, import.specifier.clone())
-}
-
-fn unresolved(import: &Waiting) -> Trait {
-    fact(import, Opaque::Unresolved, import.specifier.clone())
-}
-
-fn over(import: &Waiting) -> Trait {
-    fact(import, Opaque::Budget, import.specifier.clone())
+/// An import behind which something was not looked at.
+fn gap(reason: Opaque, specifier: &str, import: u32, line: u32) -> Trait {
+    let origin = Origin::Import(import);
+    Trait { opacity: Opacity::InputOpaque, reason: Some(reason), operation: specifier.into(), line, origin }
 }
 
 /// The directory of the package that a path lies in, as far as the path says.
