@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::cause::{self, Described, LineStarts};
 use super::classes::counts;
 use super::costs::{held, kinds};
-use super::liveness::{At, Liveness};
+use super::liveness::{At, Cause, Liveness};
 use super::module::UnitId;
 use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
@@ -155,7 +155,8 @@ fn common(project: &Project<'_>, live: &Liveness<'_>, described: &Described) -> 
         At::Module(module) => live.node(module).is_some_and(|node| configuration.contains(&node)),
         At::Path(_) => false,
     };
-    let numbers = live.causes.iter().enumerate().filter(|(_, cause)| is_common(cause.at));
+    let is_effect = |cause: &Cause<'_>| matches!(cause.fact.origin, Origin::Effect(_));
+    let numbers = live.causes.iter().enumerate().filter(|(_, cause)| is_effect(cause) && is_common(cause.at));
     let places: BTreeSet<usize> = numbers.map(|(number, _)| described.place_of[number]).collect();
     let mut common: Vec<ReasonHere> =
         places.into_iter().map(|place| described.places[place].clone()).collect();
