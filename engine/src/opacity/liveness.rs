@@ -126,6 +126,8 @@ impl<'p> Liveness<'p> {
                     _ => behind(project, to).filter_map(root).collect(),
                 })
                 .collect();
+            let setup = packages.loads.get(&node).into_iter().flatten();
+            list.extend(setup.map(|(_, file)| modules[(own + file) as usize].unit(Part::Own)));
             list.sort_unstable();
             list.dedup();
             list
@@ -136,6 +138,13 @@ impl<'p> Liveness<'p> {
             (0..project.suites.len())
                 .map(|at| graph.node(&NodeKey::Suite(number(at))).map_or(Vec::new(), below)),
         );
+        for (unit, key) in (0..project.tests.len())
+            .map(|at| (tests + number(at), NodeKey::Test(number(at))))
+            .chain((0..project.suites.len()).map(|at| (suites + number(at), NodeKey::Suite(number(at)))))
+        {
+            let facts = graph.node(&key).and_then(|node| packages.traits.get(&node)).into_iter().flatten();
+            causes.extend(facts.map(|fact| Cause { unit, at: At::Path(""), fact: Cow::Borrowed(fact) }));
+        }
         for (at, suite) in project.suites.iter().enumerate() {
             causes.extend(suite.project.unsettled.iter().map(|widening| Cause {
                 unit: suites + number(at),

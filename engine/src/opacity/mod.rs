@@ -10,6 +10,7 @@
 
 mod cause;
 mod classes;
+mod costs;
 mod liveness;
 mod lookup;
 mod module;

@@ -141,7 +141,9 @@ impl<'p> Module<'p> {
     /// The function or class that an import stands in; it is loaded when that is used.
     /// Anything else is loaded with the file.
     fn owner_by_place(&self, import: &Import) -> Part {
-        if import.kind == ImportKind::Static && import.names == Names::Effects {
+        // A string is noted where it stands first, and may stand anywhere else.
+        let anywhere = import.kind == ImportKind::StringRef;
+        if anywhere || (import.kind == ImportKind::Static && import.names == Names::Effects) {
             return Part::Evaluation;
         }
         let holds = |d: &crate::facts::Declaration| {

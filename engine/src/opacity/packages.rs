@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::closure;
-use crate::facts::{FileFacts, Import, ImportKind, Opaque, Presence};
-use crate::graph::{NodeId, NodeKey, Origin, Trait};
+use crate::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Opaque, Presence, Span};
+use crate::graph::{EdgeKind, NodeId, NodeKey, Origin, Trait};
 use crate::language::SourceFile;
 use crate::path;
 use crate::project::Project;
 use crate::reader::source_bytes;
 use crate::resolve::{Installed, InstalledModule, Resolver};
+use crate::runner::SharedRole;
 use crate::selection::Opacity;
 
 /// How much of installed packages is read.
@@ -78,6 +79,12 @@ struct Waiting {
     specifier: String,
     module: InstalledModule,
     class: u32,
+}
+
+impl Waiting {
+    fn gap(&self, reason: Opaque) -> Trait {
+        gap(reason, &self.specifier, self.import, self.line)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -154,7 +161,65 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.imports(From::Node(node), class, path, facts, &packages)
             })
             .collect();
-        self.take(found)
+        let mut waiting = self.take(found);
+        let setup = self.setup();
+        waiting.extend(self.take(vec![setup]));
+        waiting
+    }
+
+    /// Setup that is a package. Which of its modules is loaded is not known here: the main
+    /// one stands for it.
+    fn setup(&self) -> (Vec<Waiting>, Vec<Given>) {
+        let graph = &self.project.graph;
+        let (mut waiting, mut given) = (Vec::new(), Vec::new());
+        for node in graph.nodes() {
+            let suite = match graph.key(node) {
+                NodeKey::Test(test) => self.project.suite(self.project.tests[*test as usize]),
+                NodeKey::Suite(suite) => &self.project.suites[*suite as usize],
+                _ => continue,
+            };
+            for (to, edge) in graph.outgoing(node) {
+                let is_setup =
+                    matches!(edge.kind, EdgeKind::Shared(SharedRole::Setup | SharedRole::GlobalSetup));
+                let NodeKey::Package(package) = graph.key(to) else { continue };
+                if !is_setup || self.is_toolchain(package) {
+                    continue;
+                }
+                let languages = self.project.plugins.languages;
+                let prefix = |l: &&dyn crate::language::Language| package.strip_prefix(l.package_prefix());
+                let Some((language, name)) =
+                    languages.iter().enumerate().find_map(|(at, l)| Some((at, prefix(l)?)))
+                else {
+                    continue;
+                };
+                let import = Import {
+                    specifier: name.to_owned(),
+                    kind: ImportKind::Require,
+                    mode: LoadMode::Esm,
+                    presence: Presence::Required,
+                    names: Names::Effects,
+                    line: 0,
+                    span: Span::default(),
+                };
+                let from = path::join(&suite.project.root, "setup").unwrap_or_default();
+                match self.resolvers[suite.class as usize][language].installed(&from, &import) {
+                    Installed::Nothing | Installed::Absent(_) => {}
+                    Installed::Missing(_) => given
+                        .push((From::Node(node), gap(Opaque::Unresolved, &import.specifier, u32::MAX, 0))),
+                    Installed::Module(module) => waiting.push(Waiting {
+                        from: From::Node(node),
+                        import: u32::MAX,
+                        line: 0,
+                        optional: false,
+                        attribute: false,
+                        specifier: import.specifier,
+                        module,
+                        class: suite.class,
+                    }),
+                }
+            }
+        }
+        (waiting, given)
     }
 
     /// Which imports of a file lead into packages, and what the others give it.
@@ -183,7 +248,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 Installed::Nothing | Installed::Absent(_) => {}
                 Installed::Missing(package) => {
                     if !optional && !self.is_toolchain(&package) {
-                        given.push((from, missing(import, number)));
+                        given.push((from, gap(Opaque::Unresolved, &import.specifier, number, import.line)));
                     }
                 }
                 Installed::Module(module) => {
@@ -239,9 +304,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         let mut roots: Vec<String> = Vec::new();
         for import in waiting {
             if import.module.native && !import.attribute {
-                self.give(import.from, native(&import));
+                self.give(import.from, import.gap(Opaque::Native));
             } else if import.module.files.is_empty() && !import.optional {
-                self.give(import.from, unresolved(&import));
+                self.give(import.from, import.gap(Opaque::Unresolved));
             }
             for path in &import.module.files {
                 if self.project.plugins.language_of(path).is_none() {
@@ -252,7 +317,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 let number = match self.numbers.get(&key).copied() {
                     Some(number) => number,
                     None if !self.afford(&import.module.root) => {
-                        self.give(import.from, over(&import));
+                        self.give(import.from, import.gap(Opaque::Budget));
                         continue;
                     }
                     None => {
@@ -333,36 +398,10 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 }
 
-fn missing(import: &Import, number: u32) -> Trait {
-    Trait {
-        opacity: Opacity::InputOpaque,
-        reason: Some(Opaque::Unresolved),
-        operation: import.specifier.as_str().into(),
-        line: import.line,
-        origin: Origin::Import(number),
-    }
-}
-
-fn fact(import: &Waiting, reason: Opaque, operation: String) -> Trait {
-    Trait {
-        opacity: Opacity::InputOpaque,
-        reason: Some(reason),
-        operation: operation.into(),
-        line: import.line,
-        origin: Origin::Import(import.import),
-    }
-}
-
-fn native(import: &Waiting) -> Trait {
-    fact(import, Opaque::Native, import.specifier.clone())
-}
-
-fn unresolved(import: &Waiting) -> Trait {
-    fact(import, Opaque::Unresolved, import.specifier.clone())
-}
-
-fn over(import: &Waiting) -> Trait {
-    fact(import, Opaque::Budget, import.specifier.clone())
+/// An import behind which something was not looked at.
+fn gap(reason: Opaque, specifier: &str, import: u32, line: u32) -> Trait {
+    let origin = Origin::Import(import);
+    Trait { opacity: Opacity::InputOpaque, reason: Some(reason), operation: specifier.into(), line, origin }
 }
 
 /// The directory of the package that a path lies in, as far as the path says.

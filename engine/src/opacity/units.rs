@@ -72,14 +72,42 @@ fn offset(number: usize) -> u32 {
     u32::try_from(number).expect("there are fewer than four thousand million edges")
 }
 
+/// What a declaration refers to that asks classes for their subclasses.
+const SUBCLASSES: &str = "<subclasses>";
+
 /// The edges of every unit of these modules, in order.
 pub(crate) fn edges(modules: &[Module<'_>]) -> Vec<Vec<UnitId>> {
-    let each = (0..modules.len()).into_par_iter().map(|number| of_module(modules, offset(number)));
+    let asks = |module: &Module<'_>| {
+        let names = module.facts.declarations.iter().flat_map(|declaration| &declaration.references);
+        names.into_iter().any(|name| name == SUBCLASSES)
+    };
+    // Whoever asks may have any class; then every class leads to those below it.
+    let subclasses = modules.par_iter().any(asks);
+    let each =
+        (0..modules.len()).into_par_iter().map(|number| of_module(modules, offset(number), subclasses));
     each.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
+/// From each class of a module to the classes of it that refer to it: those it may be a
+/// base of. A base in another module makes a class one with effects at import.
+fn downward(module: &Module<'_>, edges: &mut [Vec<UnitId>]) {
+    for (at, below) in module.facts.declarations.iter().enumerate() {
+        if below.kind != DeclarationKind::Class {
+            continue;
+        }
+        for name in &below.references {
+            if let Some(Part::Declaration(base)) = module.declaration(name)
+                && module.facts.declarations[base as usize].kind == DeclarationKind::Class
+            {
+                let slot = module.unit(Part::Declaration(base)) - module.first;
+                edges[slot as usize].push(module.unit(Part::Declaration(offset(at))));
+            }
+        }
+    }
+}
+
 /// The edges of the units of one module.
-fn of_module(modules: &[Module<'_>], number: u32) -> Vec<Vec<UnitId>> {
+fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<UnitId>> {
     let module = &modules[number as usize];
     let mut edges: Vec<Vec<UnitId>> = vec![Vec::new(); module.size() as usize];
     let slot = |part: Part| (module.unit(part) - module.first) as usize;
@@ -106,6 +134,9 @@ fn of_module(modules: &[Module<'_>], number: u32) -> Vec<Vec<UnitId>> {
         if declaration.effects_at_import || declaration.kind == DeclarationKind::Module {
             edges[slot(Part::Evaluation)].push(module.unit(part));
         }
+    }
+    if subclasses {
+        downward(module, &mut edges);
     }
     for (at, import) in module.facts.imports.iter().enumerate().filter(|(_, import)| runs(import)) {
         let at = offset(at);
@@ -193,7 +224,7 @@ fn loaded(modules: &[Module<'_>], module: &Module<'_>, at: u32, import: &Import,
 fn references<'p>(modules: &[Module<'p>], number: u32, names: &'p [String], list: &mut Vec<UnitId>) {
     let module = &modules[number as usize];
     let mut lookup = Lookup::new(modules);
-    for name in names {
+    for name in names.iter().filter(|name| *name != SUBCLASSES) {
         let declared = module.declaration(name);
         list.extend(declared.map(|part| module.unit(part)));
         let imported = module.imported(name);

@@ -65,6 +65,7 @@ pub(super) fn declarations(
             declaration.effects_at_import |= effects_at_import;
             let others = references[at].iter().filter(|s| **s != symbol);
             declaration.references.extend(others.flat_map(|s| written(walk, &members, at, *s)));
+            declaration.references.extend(subclasses(walk, at));
         }
     }
     combine(&mut declared, parts);
@@ -75,7 +76,8 @@ pub(super) fn declarations(
         digest,
         references: {
             let unit = unit.0 as usize;
-            references[unit].iter().flat_map(|s| written(walk, &members, unit, *s)).collect()
+            let names = references[unit].iter().flat_map(|s| written(walk, &members, unit, *s));
+            names.chain(subclasses(walk, unit)).collect()
         },
         effects_at_import: unit == MODULE_UNIT,
         line: lines.line(range.start().to_u32()),
@@ -181,6 +183,12 @@ fn members<'w, 'a>(walk: &'w Walk<'a>) -> ChainsOf<'w, 'a> {
         by_name.entry((unit, symbol)).or_default().push(chain);
     }
     by_name
+}
+
+/// The mark of a unit that asks a class for its subclasses, which no name leads to.
+fn subclasses(walk: &Walk<'_>, unit: usize) -> Option<String> {
+    let asks = walk.members.as_ref()?.subclasses.iter().any(|asking| asking.0 as usize == unit);
+    asks.then(|| units::SUBCLASSES.to_owned())
 }
 
 /// How a unit refers to a name: `m.attr` for each attribute it reads of an import of which

@@ -54,6 +54,11 @@ impl<'a> Walk<'a> {
                 if attribute.attr.as_str() == "__doc__" {
                     self.reads_docs = true;
                 }
+                if attribute.attr.as_str() == "__subclasses__"
+                    && let Some(members) = &mut self.members
+                {
+                    members.subclasses.insert(self.unit);
+                }
                 let what = if self.annotation { What::Member(expr) } else { What::Chain(expr) };
                 match root_of(expr) {
                     // Members of the instance are looked up where they are used.
@@ -262,6 +267,11 @@ impl<'a> Walk<'a> {
                     "format" => call.arguments.args.iter().for_each(|a| self.shown(a)),
                     "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
                     _ => {}
+                }
+                if attribute.attr.as_str() == "__subclasses__"
+                    && let Some(members) = &mut self.members
+                {
+                    members.subclasses.insert(self.unit);
                 }
                 self.sites[at].root = self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
             }

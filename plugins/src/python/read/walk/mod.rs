@@ -149,6 +149,8 @@ pub(in crate::python::read) struct Docstring {
 pub(in crate::python::read) struct Members<'a> {
     /// `["b", "c"]` for `a.b.c`.
     pub(in crate::python::read) chains: FxHashSet<(UnitId, Symbol, Vec<&'a str>)>,
+    /// Units that ask a class for its subclasses.
+    pub(in crate::python::read) subclasses: FxHashSet<UnitId>,
     /// Called, passed on, assigned to, indexed: anything but read an attribute of.
     pub(in crate::python::read) whole: FxHashSet<(UnitId, Symbol)>,
 }
