@@ -22,7 +22,10 @@ use super::walk::Walk;
 #[derive(Default)]
 pub(super) struct Held<'a> {
     /// The file makes buffers.
-    buffers: bool,
+    pub(super) buffers: bool,
+    /// The file gets buffers from a module of node.
+    given: bool,
+    of_given: Vec<Noted>,
     /// The file replaces functions of the console.
     console: bool,
     /// The file makes forms.
@@ -42,6 +45,10 @@ pub(super) struct Held<'a> {
 impl<'a> Walk<'_, 'a> {
     /// Notes what a use of an operation says about the file.
     pub(super) fn note_flags(&mut self, op: &Op<'a>, usage: Usage<'a>) {
+        self.held.given |= matches!(
+            op.root.name.as_str(),
+            "node:fs" | "node:zlib" | "node:crypto" | "node:child_process" | "node:net" | "node:stream"
+        );
         let stdout = matches!(op.path.as_slice(), ["stdout" | "stderr", "write"] | ["stdout" | "stderr"]);
         match op.root.name.as_str() {
             "Buffer" => {
@@ -63,7 +70,12 @@ impl<'a> Walk<'_, 'a> {
     /// A member is read whose value depends on node's buffer pool, if it is a buffer's.
     pub(super) fn on_pool_member(&mut self, name: &str, span: Span) {
         let noted = self.noted(&format!("Buffer.{name}"), EffectClass::Opaque(Opaque::Addr), span);
-        self.held.of_buffers.push(noted);
+        // Tree walkers read files, too: their `.parent` is no buffer's.
+        if matches!(name, "buffer" | "byteOffset") {
+            self.held.of_given.push(noted);
+        } else {
+            self.held.of_buffers.push(noted);
+        }
     }
 
     /// A time of a file is read, if the value is a `Stats` object.
@@ -77,6 +89,7 @@ impl<'a> Walk<'_, 'a> {
         let held = std::mem::take(&mut self.held);
         for (matters, effects) in [
             (held.handles, held.of_handles),
+            (held.buffers || held.given, held.of_given),
             (held.buffers, held.of_buffers),
             (held.console, held.of_console),
             (held.forms, held.of_forms),

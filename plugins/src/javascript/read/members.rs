@@ -164,7 +164,8 @@ impl<'a> Walk<'_, 'a> {
         self.opaque("with", Opaque::Eval, it.span);
     }
 
-    /// A sloppy `this` at the top is the global object. Compilers use it to keep their
+    /// A sloppy `this` at the top is the global object, also that of a function that is
+    /// called on nothing, and one that a function gives away. Compilers use it to keep their
     /// own helpers: names the table does not know tell nothing then.
     pub(super) fn on_this(&mut self) {
         if !self.is_sloppy() {
@@ -193,7 +194,10 @@ impl<'a> Walk<'_, 'a> {
                 AstKind::Class(_) => return false,
                 AstKind::Function(function) => {
                     let body = function.body.as_ref();
-                    let plain = matches!(nodes.peek(), Some(AstKind::CallExpression(call))
+                    let returned = function.is_declaration()
+                        && matches!(self.ancestor(1), Some(AstKind::ReturnStatement(_)));
+                    let plain = returned
+                        || matches!(nodes.peek(), Some(AstKind::CallExpression(call))
                         if call.callee.span() == function.span);
                     return plain && !body.is_some_and(|body| strict(&body.directives));
                 }

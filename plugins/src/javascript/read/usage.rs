@@ -172,7 +172,7 @@ impl<'a> Walk<'_, 'a> {
                         up += 1;
                         continue;
                     }
-                    self.argument_usage(it, node)
+                    self.argument_usage(&op, it, node)
                 }
                 Some(AstKind::NewExpression(it)) if it.callee.span() == node => Usage::New(it),
                 Some(AstKind::TaggedTemplateExpression(it)) if it.tag.span() == node => Usage::Hidden,
@@ -297,7 +297,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Calls that take an operation as an argument without using it.
-    fn argument_usage(&self, call: &'a CallExpression<'a>, node: Span) -> Usage<'a> {
+    fn argument_usage(&self, op: &Op<'a>, call: &'a CallExpression<'a>, node: Span) -> Usage<'a> {
         let first = call.arguments.first().is_some_and(|a| a.span() == node);
         let (object, name) = match &call.callee {
             Expression::Identifier(it) => (None, it.name.as_str()),
@@ -315,7 +315,9 @@ impl<'a> Walk<'_, 'a> {
                 Usage::Typeof
             }
             // `fs.readFile.bind(fs)` only says what `this` is.
-            ("bind" | "call" | "apply", Some(_)) if first => Usage::Typeof,
+            ("bind" | "call" | "apply", Some(object)) if first && self.belongs_to(object, op) => {
+                Usage::Typeof
+            }
             ("expect", None) if first => Usage::Test,
             ("any", Some(Expression::Identifier(it))) if first && it.name == "expect" => Usage::Typeof,
             ("toBeInstanceOf" | "toThrow" | "toThrowError" | "instanceOf", Some(object))
@@ -330,6 +332,15 @@ impl<'a> Walk<'_, 'a> {
             ) if first && (self.is_global(it, "Object") || self.is_global(it, "Reflect")) => Usage::Write,
             _ => Usage::Escape,
         }
+    }
+
+    /// Whether a function is a member of what it is called on, or only describes it.
+    fn belongs_to(&self, function: &'a Expression<'a>, op: &Op<'a>) -> bool {
+        self.operation(function).is_some_and(|of| {
+            of.root.name == op.root.name
+                || (of.root.name == "Object"
+                    && matches!(of.path.as_slice(), ["prototype", "toString" | "hasOwnProperty"]))
+        })
     }
 
     fn declarator_usage(&self, id: &'a BindingPattern<'a>) -> Usage<'a> {
