@@ -58,6 +58,8 @@ impl<'a> Walk<'_, 'a> {
             self.opaque("import", Opaque::Network, span);
         } else if starts(&["data:", "blob:"]) {
             self.opaque("import", Opaque::Eval, span);
+        } else if starts(&["node:", "bun:"]) && specifier != "bun:test" && self.module(specifier).is_none() {
+            self.opaque(specifier, Opaque::Unlisted, span);
         }
     }
 

@@ -69,7 +69,7 @@ mod watched;
 
 use std::cell::RefCell;
 
-use owed_engine::facts::{Damage, FileFacts, Opaque, Span};
+use owed_engine::facts::{Damage, FileFacts, Span};
 use owed_engine::language::SourceFile;
 use owed_engine::path;
 use oxc_allocator::Allocator;
@@ -100,11 +100,6 @@ pub fn version() -> &'static str {
 /// What to do about an operation of the effect table, as answers show it, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
-}
-
-/// What to do about an effect with that reason when its operation has no line of its own.
-pub fn fix_of(reason: Opaque) -> Option<&'static str> {
-    table::table().fix_of(reason)
 }
 
 /// Every operation of the effect table as answers show it, and whether all its uses are
