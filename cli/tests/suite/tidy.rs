@@ -157,8 +157,7 @@ fn files_processes_environment_and_clock_are_behind_the_doors() {
 
 /// Whether a text names a path of Rust: `setSystemTime` of JavaScript is none.
 fn has_path(text: &str, path: &str) -> bool {
-    text.match_indices(path)
-        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    text.match_indices(path).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 #[test]

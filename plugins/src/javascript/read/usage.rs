@@ -97,9 +97,7 @@ impl<'a> Walk<'_, 'a> {
     /// it is all there is.
     fn takes(&mut self, op: &Op<'a>, symbol: Option<SymbolId>, span: Span) {
         let module = op.path.is_empty() && op.root.name.contains(':');
-        let used = symbol.is_none_or(|symbol| {
-            self.exported.contains(&symbol) || self.scoping.get_resolved_references(symbol).next().is_some()
-        });
+        let used = symbol.is_none_or(|symbol| self.has_uses(symbol));
         // An unused function of `fs` reads nothing.
         let acts = matches!(op.root.find(&op.path, Use::Read), Some((Class::Acts(_), _)));
         if !module && !used && !acts {
@@ -108,6 +106,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn follow(&self, mut op: Op<'a>, mut up: usize) -> Site<'a> {
+        let module =
+            op.root.name.contains(':') || matches!(self.ancestor(up), Some(AstKind::ImportExpression(_)));
         loop {
             up = self.wrappers(up);
             let node = self.ancestor(up).map_or(Span::default(), |node| node.span());
@@ -176,11 +176,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 Some(AstKind::NewExpression(it)) if it.callee.span() == node => Usage::New(it),
                 Some(AstKind::TaggedTemplateExpression(it)) if it.tag.span() == node => Usage::Hidden,
-                Some(AstKind::AwaitExpression(_))
-                    if op.path.is_empty()
-                        && (op.root.name.contains(':')
-                            || matches!(self.ancestor(up), Some(AstKind::ImportExpression(_)))) =>
-                {
+                Some(AstKind::AwaitExpression(_)) if op.path.is_empty() && module => {
                     up += 1;
                     continue;
                 }
@@ -208,7 +204,9 @@ impl<'a> Walk<'_, 'a> {
                 },
                 Some(AstKind::LogicalExpression(it)) if it.left.span() == node && !is_used(it) => Usage::Test,
                 Some(AstKind::ConditionalExpression(it)) if it.test.span() == node => Usage::Test,
-                Some(AstKind::IfStatement(_) | AstKind::ExpressionStatement(_)) => Usage::Test,
+                Some(AstKind::IfStatement(_)) => Usage::Test,
+                // `require("fs");` loads and uses nothing.
+                Some(AstKind::ExpressionStatement(_)) if op.path.is_empty() && module => Usage::Test,
                 // A base class: what is done with the subclass counts.
                 Some(AstKind::Class(it))
                     if it.heritage_expression().is_some_and(|e| e.span() == node)
@@ -243,15 +241,24 @@ impl<'a> Walk<'_, 'a> {
             && memchr::memmem::find(self.source.as_bytes(), b".type(").is_none()
     }
 
-    /// Whether every use of a class is seen, because it has a name.
+    /// Whether every use of a class is seen, because it has a name, and there are some.
     fn is_followed_class(&self, class: &'a oxc_ast::ast::Class<'a>, up: usize) -> bool {
-        if class.id.is_some() {
-            return class.is_declaration()
-                || matches!(self.ancestor(up + 1), Some(AstKind::VariableDeclarator(it))
-                    if matches!(self.declarator_usage(&it.id), Usage::Alias));
+        let own = class.id.as_ref().and_then(|id| id.symbol_id.get());
+        if class.is_declaration() {
+            return own.is_some_and(|symbol| self.has_uses(symbol));
         }
-        matches!(self.ancestor(up + 1), Some(AstKind::VariableDeclarator(it))
-            if matches!(self.declarator_usage(&it.id), Usage::Alias))
+        match self.ancestor(up + 1) {
+            Some(AstKind::VariableDeclarator(it)) => {
+                let symbol = it.id.get_binding_identifier().and_then(|id| id.symbol_id.get());
+                matches!(self.declarator_usage(&it.id), Usage::Alias)
+                    && symbol.is_some_and(|symbol| self.has_uses(symbol))
+            }
+            _ => false,
+        }
+    }
+
+    fn has_uses(&self, symbol: SymbolId) -> bool {
+        self.exported.contains(&symbol) || self.scoping.get_resolved_references(symbol).next().is_some()
     }
 
     /// How the node `up` levels above is written to, if it is.
