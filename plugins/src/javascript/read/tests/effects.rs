@@ -125,7 +125,7 @@ fn files() {
             &["file ./a"],
         ),
         ("fs.newThing('a')", &["opaque unlisted"]),
-        ("rf(require.resolve('x'))", &[]),
+        ("rf(require.resolve('x'))", &["pin resolution"]),
     ];
     check_after(fs, cases);
     check(&[
