@@ -261,9 +261,7 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
     }
@@ -287,11 +285,17 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
+    }
+
+    /// The program goes on without the module: whether it is there is an input.
+    fn may_be_absent(&mut self, first: usize, verb: &str, span: Span) {
+        for import in &mut self.imports[first..] {
+            import.presence = Presence::Optional;
+        }
+        self.named(verb, "absence", span);
     }
 
     pub(super) fn add_load(
