@@ -5,6 +5,8 @@
 //!   node's pool a buffer lies, in a file that makes buffers;
 //! - `console.time…` tells how long something took, in a file that reads what is printed;
 //! - the times of a `Stats` object of an open file, in a file that opens files;
+//! - `.findByText` and its like poll until an element is there, in a file that imports
+//!   Testing Library;
 //! - a request or response with an unknown body has a random boundary, in a file that
 //!   makes forms;
 //! - a global that the table does not know is known after all when the file sets it.
@@ -33,6 +35,9 @@ pub(super) struct Held<'a> {
     /// The file opens files.
     handles: bool,
     of_handles: Vec<Noted>,
+    /// The file imports queries that wait.
+    pub(super) queries: bool,
+    of_queries: Vec<Noted>,
     of_buffers: Vec<Noted>,
     pub(super) of_console: Vec<Noted>,
     pub(super) of_forms: Vec<Noted>,
@@ -84,11 +89,19 @@ impl<'a> Walk<'_, 'a> {
         self.held.of_handles.push(noted);
     }
 
+    /// A query is used that waits, if it is one of Testing Library.
+    pub(super) fn on_waiting_query(&mut self, name: &str, span: Span) {
+        let shown = format!("@testing-library/dom.{name}");
+        let noted = self.noted(&shown, EffectClass::Opaque(Opaque::Clock), span);
+        self.held.of_queries.push(noted);
+    }
+
     /// Lets go of what the rest of the file made matter.
     pub(super) fn release(&mut self) {
         let held = std::mem::take(&mut self.held);
         for (matters, effects) in [
             (held.handles, held.of_handles),
+            (held.queries, held.of_queries),
             (held.buffers || held.given, held.of_given),
             (held.buffers, held.of_buffers),
             (held.console, held.of_console),

@@ -34,6 +34,10 @@ impl<'a> Walk<'_, 'a> {
         if is_file_time(name) {
             return self.on_file_time(span);
         }
+        if is_waiting_query(name) && self.operation(object).is_none_or(|op| op.path.last() == Some(&"screen"))
+        {
+            return self.on_waiting_query(name, span);
+        }
         if !(pool || name == "constructor" || self.table.has_member(name)) || self.declarations {
             return;
         }
@@ -84,6 +88,9 @@ impl<'a> Walk<'_, 'a> {
     /// A property of a pattern is being visited: `const { stack } = error`.
     pub(super) fn on_binding_property(&mut self, it: &'a BindingProperty<'a>) {
         let Some(name) = static_key(&it.key) else { return };
+        if is_waiting_query(name) {
+            return self.on_waiting_query(name, it.span);
+        }
         if !(is_pool_member(name) || name == "constructor" || self.table.has_member(name))
             || self.declarations
         {
@@ -234,6 +241,24 @@ impl<'a> Walk<'_, 'a> {
             _ => None,
         }
     }
+}
+
+/// `findByText`, `findAllByRole`.
+fn is_waiting_query(name: &str) -> bool {
+    let rest = name.strip_prefix("findBy").or_else(|| name.strip_prefix("findAllBy"));
+    rest.is_some_and(|rest| {
+        matches!(
+            rest,
+            "AltText"
+                | "DisplayValue"
+                | "LabelText"
+                | "PlaceholderText"
+                | "Role"
+                | "TestId"
+                | "Text"
+                | "Title"
+        )
+    })
 }
 
 /// Members of a `Stats` object that tell when something was done to a file.
