@@ -161,9 +161,14 @@ fn files_processes_environment_and_clock_are_behind_the_doors() {
             continue;
         }
         found
-            .extend(BEHIND_DOORS.iter().filter(|word| text.contains(**word)).map(|w| format!("{path}: {w}")));
+            .extend(BEHIND_DOORS.iter().filter(|word| has_path(&text, word)).map(|w| format!("{path}: {w}")));
     }
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// Whether a text names a path of Rust: `setSystemTime` of JavaScript is none.
+fn has_path(text: &str, path: &str) -> bool {
+    text.match_indices(path).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 #[test]

@@ -328,7 +328,7 @@ fn special(path: &PathExpr) -> Option<Opaque> {
 }
 
 /// Splits a pattern into the directory before its first special segment and the rest.
-fn split_glob(pattern: &str) -> (String, String) {
+pub(super) fn split_glob(pattern: &str) -> (String, String) {
     let mut prefix = Vec::new();
     let mut rest: Vec<&str> = pattern.split('/').collect();
     while rest.len() > 1 && !rest[0].contains(['*', '?', '[', '{', '(', '!']) {

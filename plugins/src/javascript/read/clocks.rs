@@ -13,7 +13,7 @@ use oxc_ast::ast::{Argument, CallExpression, Expression, ExpressionStatement};
 use oxc_span::{GetSpan, Span};
 
 use super::effects::Noted;
-use super::walk::{Walk, static_key};
+use super::walk::{Binding, Walk, static_key};
 
 /// What a function around a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,8 @@ pub(super) struct Timers {
     fakes: Vec<Fake>,
     /// Calls that may bring the real clock back, with the hook they are in.
     reals: Vec<(u32, Option<Role>)>,
-    /// Starts at the real time, in a body: the next `setSystemTime` of it settles it.
+    /// Starts at the real time, in a body: the next `setSystemTime` of it settles it. One at
+    /// the top or in a hook before the tests is in `None`.
     started: Vec<Option<Span>>,
 }
 
@@ -129,9 +130,13 @@ impl<'a> Walk<'_, 'a> {
         let body = self.bodies.last().copied();
         let inside = body.map(|body| body.span);
         match settles {
-            Settles::Starts => self.timers.started.push(inside),
+            Settles::Starts => {
+                let before = body
+                    .is_none_or(|body| matches!(body.role, Role::BeforeEach | Role::BeforeAll | Role::Suite));
+                self.timers.started.extend([inside, None].into_iter().take(if before { 2 } else { 1 }));
+            }
             Settles::Sets { alone } => {
-                if alone && !self.timers.started.contains(&inside) {
+                if alone && !self.timers.started.iter().any(|of| *of == inside || of.is_none()) {
                     return;
                 }
                 // Directly in the body: not in a branch, a loop or a `try`.
@@ -230,6 +235,14 @@ impl<'a> Walk<'_, 'a> {
     fn is_literal_time(&self, it: &'a Expression<'a>) -> bool {
         match it.get_inner_expression() {
             Expression::StringLiteral(_) => true,
+            Expression::Identifier(it) => match self.binding(it) {
+                Binding::Init { init, keys } => {
+                    keys.is_empty()
+                        && !matches!(init, Expression::Identifier(_))
+                        && self.is_literal_time(init)
+                }
+                _ => false,
+            },
             Expression::NewExpression(new) => {
                 matches!(&new.callee, Expression::Identifier(it) if self.is_global(it, "Date"))
                     && !new.arguments.is_empty()

@@ -142,7 +142,14 @@ impl<'a> Walk<'_, 'a> {
 
     /// Something is assigned to.
     fn writes(&mut self, op: &Op<'a>, found: Option<(&Class, usize)>, usage: Usage<'a>, span: Span) {
-        if !op.root.builtin {
+        // What a browser or runner has may be changed (`document.title`), not replaced
+        // (`window.scrollTo`, `HTMLElement.prototype.click`), but for flags.
+        let name = op.root.name.as_str();
+        let replaced = match op.path.first() {
+            None => !matches!(name, "exports" | "arguments") && !is_flag(name),
+            Some(first) => *first == "prototype",
+        };
+        if !op.root.builtin && !replaced {
             return;
         }
         let shown = shown(op);
@@ -375,6 +382,11 @@ impl<'a> Walk<'_, 'a> {
             self.held.unlisted.push((name, noted));
         }
     }
+}
+
+/// `IS_REACT_ACT_ENVIRONMENT`, `__SOME_HOOK__`: names that are only looked at.
+fn is_flag(name: &str) -> bool {
+    name.starts_with("__") || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
 }
 
 /// The name of an operation in answers.

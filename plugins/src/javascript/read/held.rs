@@ -5,6 +5,8 @@
 //!   node's pool a buffer lies, in a file that makes buffers;
 //! - `console.time…` tells how long something took, in a file that reads what is printed;
 //! - the times of a `Stats` object of an open file, in a file that opens files;
+//! - `.findByText` and its like poll until an element is there, in a file that imports
+//!   Testing Library;
 //! - a request or response with an unknown body has a random boundary, in a file that
 //!   makes forms;
 //! - a global that the table does not know is known after all when the file sets it.
@@ -22,7 +24,10 @@ use super::walk::Walk;
 #[derive(Default)]
 pub(super) struct Held<'a> {
     /// The file makes buffers.
-    buffers: bool,
+    pub(super) buffers: bool,
+    /// The file gets buffers from a module of node.
+    given: bool,
+    of_given: Vec<Noted>,
     /// The file replaces functions of the console.
     console: bool,
     /// The file makes forms.
@@ -30,6 +35,9 @@ pub(super) struct Held<'a> {
     /// The file opens files.
     handles: bool,
     of_handles: Vec<Noted>,
+    /// The file imports queries that wait.
+    pub(super) queries: bool,
+    of_queries: Vec<Noted>,
     of_buffers: Vec<Noted>,
     pub(super) of_console: Vec<Noted>,
     pub(super) of_forms: Vec<Noted>,
@@ -42,6 +50,10 @@ pub(super) struct Held<'a> {
 impl<'a> Walk<'_, 'a> {
     /// Notes what a use of an operation says about the file.
     pub(super) fn note_flags(&mut self, op: &Op<'a>, usage: Usage<'a>) {
+        self.held.given |= matches!(
+            op.root.name.as_str(),
+            "node:fs" | "node:zlib" | "node:crypto" | "node:child_process" | "node:net" | "node:stream"
+        );
         let stdout = matches!(op.path.as_slice(), ["stdout" | "stderr", "write"] | ["stdout" | "stderr"]);
         match op.root.name.as_str() {
             "Buffer" => {
@@ -63,7 +75,12 @@ impl<'a> Walk<'_, 'a> {
     /// A member is read whose value depends on node's buffer pool, if it is a buffer's.
     pub(super) fn on_pool_member(&mut self, name: &str, span: Span) {
         let noted = self.noted(&format!("Buffer.{name}"), EffectClass::Opaque(Opaque::Addr), span);
-        self.held.of_buffers.push(noted);
+        // Tree walkers read files, too: their `.parent` is no buffer's.
+        if matches!(name, "buffer" | "byteOffset") {
+            self.held.of_given.push(noted);
+        } else {
+            self.held.of_buffers.push(noted);
+        }
     }
 
     /// A time of a file is read, if the value is a `Stats` object.
@@ -72,11 +89,20 @@ impl<'a> Walk<'_, 'a> {
         self.held.of_handles.push(noted);
     }
 
+    /// A query is used that waits, if it is one of Testing Library.
+    pub(super) fn on_waiting_query(&mut self, name: &str, span: Span) {
+        let shown = format!("@testing-library/dom.{name}");
+        let noted = self.noted(&shown, EffectClass::Opaque(Opaque::Clock), span);
+        self.held.of_queries.push(noted);
+    }
+
     /// Lets go of what the rest of the file made matter.
     pub(super) fn release(&mut self) {
         let held = std::mem::take(&mut self.held);
         for (matters, effects) in [
             (held.handles, held.of_handles),
+            (held.queries, held.of_queries),
+            (held.buffers || held.given, held.of_given),
             (held.buffers, held.of_buffers),
             (held.console, held.of_console),
             (held.forms, held.of_forms),

@@ -1,6 +1,8 @@
 //! Import and re-export statements.
 
-use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names, Opaque, Presence};
+use owed_engine::facts::{
+    Import, ImportKind, LoadMode, Name, Names, Opaque, PathBase, PathExpr, Pin, Presence,
+};
 use oxc_ast::ast::{
     ExportAllDeclaration, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
     ImportOrExportKind, ModuleExportName, StringLiteral, TSImportEqualsDeclaration, TSImportType,
@@ -49,15 +51,22 @@ impl<'a> Walk<'_, 'a> {
         self.imports.len() - 1
     }
 
-    /// Specifiers that lead out of the sources.
+    /// Specifiers that say something by themselves.
     fn on_scheme(&mut self, specifier: &str, span: Span) {
         let starts = |list: &[&str]| list.iter().any(|scheme| specifier.starts_with(scheme));
+        if specifier == "dotenv/config" {
+            let path = PathExpr { base: PathBase::Cwd, path: ".env".to_owned() };
+            self.pinned("dotenv.config", Pin::File(path), span);
+        }
+        self.held.queries |= specifier.starts_with("@testing-library/");
         if specifier.ends_with(".node") {
             self.opaque(specifier, Opaque::Native, span);
         } else if starts(&["http:", "https:"]) {
             self.opaque("import", Opaque::Network, span);
         } else if starts(&["data:", "blob:"]) {
             self.opaque("import", Opaque::Eval, span);
+        } else if starts(&["node:", "bun:"]) && specifier != "bun:test" && self.module(specifier).is_none() {
+            self.opaque(specifier, Opaque::Unlisted, span);
         }
     }
 

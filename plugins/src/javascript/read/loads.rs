@@ -4,14 +4,14 @@
 //! What such a call takes from its module is called by the call's own text in
 //! references: `import("./a")`, `require("./a").b`.
 
-use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, Presence};
+use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, PathExpr, Pin, Presence};
 use oxc_ast::ast::{Argument, BindingPattern, CallExpression, Expression, ImportExpression};
 use oxc_span::Span;
 
-use super::acts::{option, options};
+use super::acts::{option, options, split_glob};
 use super::globs::{escaped, globs, specifier};
 use super::taken::{Taken, arrow_params, function_params};
-use super::value::{Value, normal};
+use super::value::{Value, below, normal};
 use super::walk::{Binding, Walk, key};
 
 impl<'a> Walk<'_, 'a> {
@@ -53,7 +53,10 @@ impl<'a> Walk<'_, 'a> {
                 let name = callee.property.name.as_str();
                 match (name, &callee.object) {
                     ("require", _) if self.is_require(&it.callee) => return self.on_require(it),
-                    ("resolve", Expression::ImportMeta(_)) => self.resolve(it, LoadMode::Esm),
+                    ("resolve", Expression::ImportMeta(_)) => {
+                        self.named("import.meta.resolve", "resolution", it.span);
+                        self.resolve(it, LoadMode::Esm);
+                    }
                     ("resolve", object) if self.is_require(object) => self.resolve(it, LoadMode::Cjs),
                     ("glob" | "globEager", Expression::ImportMeta(_)) => self.meta_glob(it),
                     ("context", object) if self.is_require(object) => self.context(it),
@@ -202,11 +205,26 @@ impl<'a> Walk<'_, 'a> {
                         (Some(base), true) => format!("./{}", normal(&format!("{base}/{pattern}"))),
                         _ => pattern,
                     };
+                    self.listed("import.meta.glob", &pattern, it.span);
                     self.add_load(&pattern, ImportKind::Glob, "glob", it.span, LoadMode::Esm);
                 }
                 None => self.unbounded("glob", ImportKind::Computed, it.span),
             }
         }
+    }
+
+    /// What matches a pattern is an input, besides what the files say.
+    fn listed(&mut self, operation: &str, pattern: &str, span: Span) {
+        let (base, rest) = match (pattern.strip_prefix('/'), pattern.starts_with('.')) {
+            _ if pattern.starts_with('!') => return,
+            (Some(rest), _) => (PathBase::Cwd, rest),
+            (None, true) => (PathBase::Module, pattern),
+            // An alias: the project says where it leads.
+            (None, false) => return self.named(operation, "listing", span),
+        };
+        let (dir, glob) = split_glob(rest);
+        let dir = PathExpr { base, path: below(base, &dir) };
+        self.pinned(operation, Pin::Listing { dir, glob }, span);
     }
 
     /// `require.context(directory, recursive, pattern)`: the pattern only narrows.
@@ -217,6 +235,7 @@ impl<'a> Walk<'_, 'a> {
             Some(directory) => {
                 let glob = if flat { "*" } else { "**" };
                 let specifier = format!("{}/{glob}", escaped(directory.trim_end_matches('/')));
+                self.listed("require.context", &specifier, it.span);
                 self.add_load(&specifier, ImportKind::Glob, "glob", it.span, LoadMode::Cjs);
             }
             None => self.unbounded("glob", ImportKind::Computed, it.span),
@@ -242,9 +261,7 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
     }
@@ -268,11 +285,17 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
+    }
+
+    /// The program goes on without the module: whether it is there is an input.
+    fn may_be_absent(&mut self, first: usize, verb: &str, span: Span) {
+        for import in &mut self.imports[first..] {
+            import.presence = Presence::Optional;
+        }
+        self.named(verb, "absence", span);
     }
 
     pub(super) fn add_load(

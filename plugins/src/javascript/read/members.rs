@@ -34,6 +34,10 @@ impl<'a> Walk<'_, 'a> {
         if is_file_time(name) {
             return self.on_file_time(span);
         }
+        if is_waiting_query(name) && self.operation(object).is_none_or(|op| op.path.last() == Some(&"screen"))
+        {
+            return self.on_waiting_query(name, span);
+        }
         if !(pool || name == "constructor" || self.table.has_member(name)) || self.declarations {
             return;
         }
@@ -84,6 +88,9 @@ impl<'a> Walk<'_, 'a> {
     /// A property of a pattern is being visited: `const { stack } = error`.
     pub(super) fn on_binding_property(&mut self, it: &'a BindingProperty<'a>) {
         let Some(name) = static_key(&it.key) else { return };
+        if is_waiting_query(name) {
+            return self.on_waiting_query(name, it.span);
+        }
         if !(is_pool_member(name) || name == "constructor" || self.table.has_member(name))
             || self.declarations
         {
@@ -164,7 +171,8 @@ impl<'a> Walk<'_, 'a> {
         self.opaque("with", Opaque::Eval, it.span);
     }
 
-    /// A sloppy `this` at the top is the global object. Compilers use it to keep their
+    /// A sloppy `this` at the top is the global object, also that of a function that is
+    /// called on nothing, and one that a function gives away. Compilers use it to keep their
     /// own helpers: names the table does not know tell nothing then.
     pub(super) fn on_this(&mut self) {
         if !self.is_sloppy() {
@@ -193,7 +201,10 @@ impl<'a> Walk<'_, 'a> {
                 AstKind::Class(_) => return false,
                 AstKind::Function(function) => {
                     let body = function.body.as_ref();
-                    let plain = matches!(nodes.peek(), Some(AstKind::CallExpression(call))
+                    let returned = function.is_declaration()
+                        && matches!(self.ancestor(1), Some(AstKind::ReturnStatement(_)));
+                    let plain = returned
+                        || matches!(nodes.peek(), Some(AstKind::CallExpression(call))
                         if call.callee.span() == function.span);
                     return plain && !body.is_some_and(|body| strict(&body.directives));
                 }
@@ -230,6 +241,24 @@ impl<'a> Walk<'_, 'a> {
             _ => None,
         }
     }
+}
+
+/// `findByText`, `findAllByRole`.
+fn is_waiting_query(name: &str) -> bool {
+    let rest = name.strip_prefix("findBy").or_else(|| name.strip_prefix("findAllBy"));
+    rest.is_some_and(|rest| {
+        matches!(
+            rest,
+            "AltText"
+                | "DisplayValue"
+                | "LabelText"
+                | "PlaceholderText"
+                | "Role"
+                | "TestId"
+                | "Text"
+                | "Title"
+        )
+    })
 }
 
 /// Members of a `Stats` object that tell when something was done to a file.

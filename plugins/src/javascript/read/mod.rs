@@ -69,7 +69,7 @@ mod watched;
 
 use std::cell::RefCell;
 
-use owed_engine::facts::{Damage, FileFacts, Opaque, Span};
+use owed_engine::facts::{Damage, FileFacts, Span};
 use owed_engine::language::SourceFile;
 use owed_engine::path;
 use oxc_allocator::Allocator;

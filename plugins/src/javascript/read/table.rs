@@ -99,7 +99,8 @@ pub(super) struct Table {
     globals: FxHashMap<String, usize>,
     modules: FxHashMap<String, usize>,
     members: FxHashMap<String, Vec<Row>>,
-    fixes: FxHashMap<String, String>,
+    /// By operation as answers show it; `None` for one that needs none.
+    fixes: FxHashMap<String, Option<String>>,
     reasons: BTreeMap<Opaque, String>,
     by_name: FxHashMap<String, usize>,
 }
@@ -136,15 +137,10 @@ impl Table {
         let mut name = operation;
         loop {
             if let Some(fix) = self.fixes.get(name) {
-                return Some(fix);
+                return fix.as_deref();
             }
             name = &name[..name.rfind('.')?];
         }
-    }
-
-    /// What to do about a reason.
-    pub(super) fn fix_of(&self, reason: Opaque) -> Option<&str> {
-        self.reasons.get(&reason).map(String::as_str)
     }
 
     /// Every operation as answers show it, and whether all its uses are pure; sorted.
@@ -290,11 +286,17 @@ impl Table {
             }
         }
         let when = raw.when.unwrap_or(Use::Any);
+        let of_reason = match &class {
+            Class::Opaque(reason) => self.reasons.get(reason).cloned(),
+            _ => None,
+        };
+        let fix = raw.fix.clone().or(of_reason);
         for operation in raw.operation.list() {
             self.add_operation(operation, Row { when, class: class.clone() })?;
-            if let Some(fix) = &raw.fix {
-                let shown = operation.trim_start_matches("node:").trim_start_matches("npm:");
-                self.fixes.entry(shown.trim_start_matches('.').to_owned()).or_insert_with(|| fix.clone());
+            let shown = operation.trim_start_matches("node:").trim_start_matches("npm:");
+            let known = self.fixes.entry(shown.trim_start_matches('.').to_owned()).or_default();
+            if known.is_none() {
+                known.clone_from(&fix);
             }
         }
         Ok(())
@@ -349,10 +351,17 @@ mod tests {
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\n"), "lacks reason"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"pinned\"\n"), "lacks pin"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"shiny\"\n"), "unknown variant"),
-            (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"), "lacks fix"),
+            (
+                format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"),
+                "lacks fix",
+            ),
             (format!("{base}leads = {{ c = \"C\" }}\n{row}"), "is no root"),
             (format!("schema = \"effects/1\"\npure = [\"A\"]\n[[root]]\nname = \"A\"\n{row}"), "twice"),
-            (format!("schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"), "twice"),
+            (
+                "schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"
+                    .to_owned(),
+                "twice",
+            ),
         ];
         for (source, expected) in cases {
             let error = Table::load(&source).unwrap_err();
@@ -366,6 +375,7 @@ mod tests {
         let date = table.global("Date").unwrap();
         assert_eq!(date.find(&["now"], Use::Call), Some((&Class::Opaque(Opaque::Clock), 1)));
         assert_eq!(date.find(&["UTC"], Use::Call).map(|(class, _)| class.rank()), Some(1));
+        assert!(table.fix("process.env").is_none() && table.fix("process.hrtime.bigint").is_some());
         let process = table.global("process").unwrap();
         assert_eq!(process.find(&["env", "HOME"], Use::Read), Some((&Class::Env, 1)));
         assert_eq!(table.module("node:fs").map(|root| root.name.as_str()), Some("node:fs"));

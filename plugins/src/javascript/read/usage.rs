@@ -97,9 +97,7 @@ impl<'a> Walk<'_, 'a> {
     /// it is all there is.
     fn takes(&mut self, op: &Op<'a>, symbol: Option<SymbolId>, span: Span) {
         let module = op.path.is_empty() && op.root.name.contains(':');
-        let used = symbol.is_none_or(|symbol| {
-            self.exported.contains(&symbol) || self.scoping.get_resolved_references(symbol).next().is_some()
-        });
+        let used = symbol.is_none_or(|symbol| self.has_uses(symbol));
         // An unused function of `fs` reads nothing.
         let acts = matches!(op.root.find(&op.path, Use::Read), Some((Class::Acts(_), _)));
         if !module && !used && !acts {
@@ -108,6 +106,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn follow(&self, mut op: Op<'a>, mut up: usize) -> Site<'a> {
+        let module =
+            op.root.name.contains(':') || matches!(self.ancestor(up), Some(AstKind::ImportExpression(_)));
         loop {
             up = self.wrappers(up);
             let node = self.ancestor(up).map_or(Span::default(), |node| node.span());
@@ -172,15 +172,11 @@ impl<'a> Walk<'_, 'a> {
                         up += 1;
                         continue;
                     }
-                    self.argument_usage(it, node)
+                    self.argument_usage(&op, it, node)
                 }
                 Some(AstKind::NewExpression(it)) if it.callee.span() == node => Usage::New(it),
                 Some(AstKind::TaggedTemplateExpression(it)) if it.tag.span() == node => Usage::Hidden,
-                Some(AstKind::AwaitExpression(_))
-                    if op.path.is_empty()
-                        && (op.root.name.contains(':')
-                            || matches!(self.ancestor(up), Some(AstKind::ImportExpression(_)))) =>
-                {
+                Some(AstKind::AwaitExpression(_)) if op.path.is_empty() && module => {
                     up += 1;
                     continue;
                 }
@@ -208,7 +204,9 @@ impl<'a> Walk<'_, 'a> {
                 },
                 Some(AstKind::LogicalExpression(it)) if it.left.span() == node && !is_used(it) => Usage::Test,
                 Some(AstKind::ConditionalExpression(it)) if it.test.span() == node => Usage::Test,
-                Some(AstKind::IfStatement(_) | AstKind::ExpressionStatement(_)) => Usage::Test,
+                Some(AstKind::IfStatement(_)) => Usage::Test,
+                // `require("fs");` loads and uses nothing.
+                Some(AstKind::ExpressionStatement(_)) if op.path.is_empty() && module => Usage::Test,
                 // A base class: what is done with the subclass counts.
                 Some(AstKind::Class(it))
                     if it.heritage_expression().is_some_and(|e| e.span() == node)
@@ -243,15 +241,24 @@ impl<'a> Walk<'_, 'a> {
             && memchr::memmem::find(self.source.as_bytes(), b".type(").is_none()
     }
 
-    /// Whether every use of a class is seen, because it has a name.
+    /// Whether every use of a class is seen, because it has a name, and there are some.
     fn is_followed_class(&self, class: &'a oxc_ast::ast::Class<'a>, up: usize) -> bool {
-        if class.id.is_some() {
-            return class.is_declaration()
-                || matches!(self.ancestor(up + 1), Some(AstKind::VariableDeclarator(it))
-                    if matches!(self.declarator_usage(&it.id), Usage::Alias));
+        let own = class.id.as_ref().and_then(|id| id.symbol_id.get());
+        if class.is_declaration() {
+            return own.is_some_and(|symbol| self.has_uses(symbol));
         }
-        matches!(self.ancestor(up + 1), Some(AstKind::VariableDeclarator(it))
-            if matches!(self.declarator_usage(&it.id), Usage::Alias))
+        match self.ancestor(up + 1) {
+            Some(AstKind::VariableDeclarator(it)) => {
+                let symbol = it.id.get_binding_identifier().and_then(|id| id.symbol_id.get());
+                matches!(self.declarator_usage(&it.id), Usage::Alias)
+                    && symbol.is_some_and(|symbol| self.has_uses(symbol))
+            }
+            _ => false,
+        }
+    }
+
+    fn has_uses(&self, symbol: SymbolId) -> bool {
+        self.exported.contains(&symbol) || self.scoping.get_resolved_references(symbol).next().is_some()
     }
 
     /// How the node `up` levels above is written to, if it is.
@@ -297,7 +304,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Calls that take an operation as an argument without using it.
-    fn argument_usage(&self, call: &'a CallExpression<'a>, node: Span) -> Usage<'a> {
+    fn argument_usage(&self, op: &Op<'a>, call: &'a CallExpression<'a>, node: Span) -> Usage<'a> {
         let first = call.arguments.first().is_some_and(|a| a.span() == node);
         let (object, name) = match &call.callee {
             Expression::Identifier(it) => (None, it.name.as_str()),
@@ -315,7 +322,9 @@ impl<'a> Walk<'_, 'a> {
                 Usage::Typeof
             }
             // `fs.readFile.bind(fs)` only says what `this` is.
-            ("bind" | "call" | "apply", Some(_)) if first => Usage::Typeof,
+            ("bind" | "call" | "apply", Some(object)) if first && self.belongs_to(object, op) => {
+                Usage::Typeof
+            }
             ("expect", None) if first => Usage::Test,
             ("any", Some(Expression::Identifier(it))) if first && it.name == "expect" => Usage::Typeof,
             ("toBeInstanceOf" | "toThrow" | "toThrowError" | "instanceOf", Some(object))
@@ -330,6 +339,15 @@ impl<'a> Walk<'_, 'a> {
             ) if first && (self.is_global(it, "Object") || self.is_global(it, "Reflect")) => Usage::Write,
             _ => Usage::Escape,
         }
+    }
+
+    /// Whether a function is a member of what it is called on, or only describes it.
+    fn belongs_to(&self, function: &'a Expression<'a>, op: &Op<'a>) -> bool {
+        self.operation(function).is_some_and(|of| {
+            of.root.name == op.root.name
+                || (of.root.name == "Object"
+                    && matches!(of.path.as_slice(), ["prototype", "toString" | "hasOwnProperty"]))
+        })
     }
 
     fn declarator_usage(&self, id: &'a BindingPattern<'a>) -> Usage<'a> {

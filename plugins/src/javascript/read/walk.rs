@@ -213,6 +213,8 @@ impl<'s, 'a> Walk<'s, 'a> {
         let Some(symbol) = reference.symbol_id() else {
             if value {
                 self.on_global(it);
+            } else if it.name == "Buffer" {
+                self.held.buffers = true;
             }
             return;
         };
