@@ -136,11 +136,11 @@ fn facts(
     if walk.too_deep {
         return None;
     }
-    let found = effects::judge(&walk, text, name, lines);
+    let listed = declare::listed(body);
+    let found = effects::judge(&walk, text, name, &listed, lines);
     let names = &names::Names::new(&walk);
     let eval = eval::Eval::new(names, name);
     let purity = purity::Purity { names, eval: &eval };
-    let listed = declare::listed(body);
     let mut imports: Vec<_> = walk.imports.iter().map(|i| loads::statement(i, lines)).collect();
     imports.extend(found.imports);
     let is_package = name.starts_with("__init__.");

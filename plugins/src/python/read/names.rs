@@ -11,7 +11,9 @@ use ruff_python_ast::{self as ast, Expr};
 use rustc_hash::FxHashMap;
 
 use super::declare::is_builtin;
-use super::modules::{fixture, imported, is_pure_builtin, module_of, unwrapped, without_builtins};
+use super::modules::{
+    fixture, imported, is_module_with_effects, is_pure_builtin, module_of, unwrapped, without_builtins,
+};
 use super::rows::{Entry, TABLE};
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
 use super::walk::{Target, Walk};
@@ -221,15 +223,21 @@ impl<'w, 'a> Names<'w, 'a> {
 
     /// Whether a star import of the standard library may bring this name.
     pub(super) fn is_starred(&self, name: &str) -> bool {
-        self.walk.stars.iter().any(|module| {
-            let full = format!("{}.{name}", module_of(module));
-            !matches!(TABLE.entry(&full), Entry::Unlisted) || name.bytes().all(|b| !b.is_ascii_lowercase())
-        })
+        self.walk.star && is_module_with_effects(name)
+            || self.walk.stars.iter().any(|module| {
+                let full = format!("{}.{name}", module_of(module));
+                !matches!(TABLE.entry(&full), Entry::Unlisted)
+                    || name.bytes().all(|b| !b.is_ascii_lowercase())
+            })
     }
 
     /// What a star import of a known module may bring under this name.
     fn starred(&self, name: &str) -> Roots {
         let mut all: Vec<String> = Vec::new();
+        // `from .base import *` brings the modules that `base` imports, under their names.
+        if self.walk.star && is_module_with_effects(name) {
+            all.push(name.to_owned());
+        }
         for module in &self.walk.stars {
             let full = format!("{}.{name}", module_of(module));
             if TABLE.is_holder(&full) || TABLE.row(&full).is_some_and(|_| !is_builtin(name)) {

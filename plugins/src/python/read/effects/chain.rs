@@ -6,11 +6,12 @@ use ruff_python_ast::{self as ast, Expr, ExprContext};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::loads;
-use super::super::modules::is_unlisted;
+use super::super::modules::{is_unlisted, module_of};
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
-use super::super::scope::flag;
-use super::super::walk::{Site, Use, What, root_of};
+use super::super::scope::{MODULE, flag};
+use super::super::units::MODULE_UNIT;
+use super::super::walk::{Site, Statement, Use, What, root_of};
 use super::Judge;
 
 impl<'a> Judge<'_, 'a> {
@@ -40,6 +41,53 @@ impl<'a> Judge<'_, 'a> {
             && root_of(expr).is_some()
             && !self.names.is_imported(expr, site.scope)
             && site.root.is_none_or(|symbol| self.walk.names.resolve(site.scope, symbol).is_some())
+    }
+
+    /// Names of the standard library that the file offers to importers on purpose: listed in
+    /// `__all__`, or imported under the same name by `as`, or kept although unused.
+    pub(super) fn offered(&mut self, listed: &[&str]) {
+        for imported in &self.walk.imports {
+            let (aliases, module) = match imported.statement {
+                Statement::Import(alias) => (std::slice::from_ref(alias), None),
+                Statement::From(from) if from.level == 0 => {
+                    (from.names.as_slice(), Some(from.module.as_ref().map_or("", |m| m.as_str())))
+                }
+                Statement::From(_) => continue,
+            };
+            for alias in aliases {
+                let name = alias.name.as_str();
+                let local = alias.asname.as_ref().map_or(name, |local| local.as_str());
+                let on_purpose = listed.contains(&local)
+                    || alias.asname.as_ref().is_some_and(|local| local.as_str() == name)
+                    || self.is_kept(alias.range);
+                let root = module.unwrap_or(name);
+                if !on_purpose || imported.type_only || !is_stdlib(root) || name == "*" {
+                    continue;
+                }
+                let full = match module {
+                    Some(module) => format!("{}.{name}", module_of(module)),
+                    None => module_of(name).to_owned(),
+                };
+                let site = Site {
+                    what: What::Offered,
+                    scope: MODULE,
+                    unit: MODULE_UNIT,
+                    later: false,
+                    optional: false,
+                    orderless: false,
+                    root: None,
+                    guard: 0,
+                };
+                self.reference(&full, alias.range, &site);
+            }
+        }
+    }
+
+    /// Whether the line says that an import is not to be removed.
+    fn is_kept(&self, range: TextRange) -> bool {
+        let rest = self.text.get(range.end().to_usize()..).unwrap_or("");
+        let line = rest.lines().next().unwrap_or("");
+        line.contains("noqa: F401") || line.contains("unused-import")
     }
 
     /// All qualified names of a chain.
@@ -191,7 +239,7 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn late_import(&mut self, read: &Use<'a>) {
         let Some(expr) = read.bare else { return };
         let flags = self.walk.names.flags(read.symbol);
-        let starred = !self.walk.stars.is_empty() && flags & (flag::INSIDE | flag::OUTSIDE) == 0;
+        let starred = self.walk.star && flags & (flag::INSIDE | flag::OUTSIDE) == 0;
         if flags & (flag::IMPORTED | flag::BUILTIN) == 0 && !starred {
             return;
         }

@@ -85,6 +85,8 @@ pub(in crate::python::read) enum What<'a> {
     Compared(&'a Expr),
     /// A class that is inherited from.
     Base(&'a Expr),
+    /// An import that importers are offered.
+    Offered,
     /// A parameter that a runner fills by its name.
     Fixture(&'a ast::Parameter),
     /// Something iterated over, so that its order is seen.
@@ -485,7 +487,7 @@ impl<'a> Walk<'a> {
     pub(in crate::python::read) fn may_matter(&self, symbol: Symbol) -> bool {
         let flags = self.names.flags(symbol);
         flags & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
-            || !self.stars.is_empty() && flags & (flag::INSIDE | flag::OUTSIDE) == 0
+            || self.star && flags & (flag::INSIDE | flag::OUTSIDE) == 0
     }
 }
 
