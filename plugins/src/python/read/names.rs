@@ -234,15 +234,16 @@ impl<'w, 'a> Names<'w, 'a> {
     /// What a star import of a known module may bring under this name.
     fn starred(&self, name: &str) -> Roots {
         let mut all: Vec<String> = Vec::new();
-        // `from .base import *` brings the modules that `base` imports, under their names.
-        if self.walk.star && is_module_with_effects(name) {
-            all.push(name.to_owned());
-        }
         for module in &self.walk.stars {
             let full = format!("{}.{name}", module_of(module));
             if TABLE.is_holder(&full) || TABLE.row(&full).is_some_and(|_| !is_builtin(name)) {
                 all.push(full);
             }
+        }
+        // `from .base import *` brings the modules that `base` imports, under their names.
+        let elsewhere = self.walk.stars.len() < self.walk.star_count;
+        if all.is_empty() && elsewhere && is_module_with_effects(name) {
+            all.push(name.to_owned());
         }
         if all.is_empty() { nothing() } else { all.into() }
     }
