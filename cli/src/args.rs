@@ -158,6 +158,15 @@ pub(crate) enum Command {
     /// Every independent reason why a test is owed, or the proof that there is none
     #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
+    /// Run what is owed and not already paid for, and record receipts
+    #[command(long_about = RUN_LONG, after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// What passed before, with which inputs, and why a test is not reused
+    #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
+    Receipts(ReceiptsCommand),
+    /// What each test depends on that is not a file: its class, why, and what would lift it
+    #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
+    Opacity(Opacity),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph(Graph),
@@ -213,6 +222,59 @@ Examples:
   owed why src/cart.test.ts                          why the uncommitted work owes it, or not
   owed why src/cart.test.ts --changed src/price.ts   would a change of this file owe it?
   owed why tests/test_cart.py --base origin/main
+
+The formats are human and json.";
+
+const RUN_LONG: &str = "\
+Runs what is owed and not already paid for, and records receipts.
+
+What is owed is what `owed plan` says for the same paths and options. A test is paid for when it \
+passed before with every input equal: files, listings, packages, environment, programs, command \
+line. Only tests whose inputs all have names (class pure or pinned, see `owed opacity`) can be paid \
+for; the others run each time. After a run every input is looked at again: one that was written \
+meanwhile leaves no receipt and no verdict.
+
+The exit code is 0 when everything owed passed or is paid for, 1 when a test failed, 2 when a \
+runner is unavailable, and 75 when there is no verdict (interrupted, stale, deferred).";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  owed run                           what the uncommitted work owes
+  owed run --base origin/main        what this branch owes
+  owed run --all                     everything that is not paid for
+  owed run --all --no-reuse          everything
+  owed run --env-strict              receipts that outlive this shell
+  owed run --timeout 5m -- --bail 1  words after -- go to every runner
+
+The formats are human and json.";
+
+const RECEIPTS_EXAMPLES: &str = "\
+Examples:
+  owed receipts list                       every receipt
+  owed receipts show src/a.test.ts         its inputs, by kind, with their digests
+  owed receipts why-not src/a.test.ts      every input that is not as it was
+  owed receipts diff 3f2a9c 77be01         what differs between two receipts
+  owed receipts verify                     each receipt again from its entries and the tree
+  owed receipts prune                      keeps the last receipt of each test
+
+The formats are human and json. Receipts lie in .owed/receipts and never hold a value, only names
+and digests.";
+
+const OPACITY_LONG: &str = "\
+What each test depends on that is not a file.
+
+The class of a test is the worst of its reasons; `owed --help` has the classes in order. Each \
+reason names the operation, where it is, the chain of files from the test, and the smallest change \
+that would lift it. What is done inside a function or class counts only for tests that can reach \
+that function or class. With a test, a source or a folder the answer is about these; for sources it \
+also says which tests they hold back.";
+
+const OPACITY_EXAMPLES: &str = "\
+Examples:
+  owed opacity                       how many tests are pure, pinned, opaque, and what holds them back
+  owed opacity src/cart.test.ts      every reason for one test
+  owed opacity test/setup.ts         what this file does, and how many tests it holds back
+  owed opacity --format json
 
 The formats are human and json.";
 
@@ -283,6 +345,83 @@ pub(crate) struct Plan {
     pub shards: Option<NonZeroUsize>,
 }
 
+/// `owed run`.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Run {
+    /// Exactly these files are the change (a folder stands for the files in it)
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Compare with this revision, from the merge base on [default: HEAD]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Every test, changed or not; works without git
+    #[arg(long, conflicts_with = "paths")]
+    pub all: bool,
+    /// How many workers each runner may use [default: its own choice]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<NonZeroUsize>,
+    /// How long one command of a runner may take: 1500ms, 90s, 5m, 1h [default: 30m]
+    #[arg(long, value_name = "D", value_parser = duration)]
+    pub timeout: Option<std::time::Duration>,
+    /// Run what is paid for, too
+    #[arg(long)]
+    pub no_reuse: bool,
+    /// Let tests see only the environment names that they are known to read, and count only
+    /// these: receipts then outlive a shell and a machine
+    #[arg(long)]
+    pub env_strict: bool,
+    /// Words for every runner, after its own
+    #[arg(last = true, value_name = "RUNNER-ARGS")]
+    pub runner_arguments: Vec<String>,
+}
+
+/// `owed receipts`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ReceiptsCommand {
+    /// Every receipt, and what is none
+    List,
+    /// One receipt with its inputs
+    Show {
+        /// The beginning of its id, or a test file
+        receipt: String,
+    },
+    /// Why a test would not be reused now
+    WhyNot {
+        /// The test file
+        test: PathBuf,
+    },
+    /// What differs between two receipts
+    Diff {
+        /// The beginning of an id, or a test file
+        a: String,
+        /// The other one
+        b: String,
+    },
+    /// Each receipt again from its entries, and its entries again from the tree
+    Verify,
+    /// Remove what is not the last receipt of its test
+    Prune,
+}
+
+/// `1500ms`, `90s`, `5m`, `1h`.
+fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let each: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("write a number and a unit: 1500ms, 90s, 5m, 1h".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "write a number and a unit: 90s".to_owned())?;
+    match number.checked_mul(each) {
+        Some(0) => Err("it must be more than nothing".to_owned()),
+        Some(ms) => Ok(std::time::Duration::from_millis(ms)),
+        None => Err("that is too long".to_owned()),
+    }
+}
+
 /// Which two states of the project are compared.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Against {
@@ -330,6 +469,14 @@ pub(crate) struct Why {
     pub against: Against,
 }
 
+/// `owed opacity`.
+#[derive(Args, Debug)]
+pub(crate) struct Opacity {
+    /// Only these tests, sources or folders
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
 /// `owed graph`.
 #[derive(Args, Debug)]
 pub(crate) struct Graph {
@@ -359,8 +506,14 @@ pub(crate) enum SchemaOf {
     Plan,
     /// owed.matrix/1 (`owed plan --shards`)
     Matrix,
+    /// owed.run/1
+    Run,
+    /// owed.receipts/1
+    Receipts,
     /// owed.why/1
     Why,
+    /// owed.opacity/1
+    Opacity,
     /// owed.graph/1
     Graph,
     /// owed.doctor/1
@@ -398,6 +551,9 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        assert_eq!(names, ["plan", "why", "graph", "init", "doctor", "schema", "completions", "demo"]);
+        assert_eq!(
+            names,
+            ["plan", "why", "opacity", "graph", "init", "doctor", "schema", "completions", "demo"]
+        );
     }
 }

@@ -9,7 +9,6 @@ pub(crate) enum Exit {
     /// The question was answered, whatever the answer is.
     Answered = 0,
     /// A verdict failed.
-    #[expect(dead_code, reason = "part of the contract; the commands that give verdicts use it")]
     Failed = 1,
     /// Usage, configuration, or a needed tool is unavailable.
     Unusable = 2,
@@ -17,7 +16,6 @@ pub(crate) enum Exit {
     #[expect(dead_code, reason = "part of the contract; the gates use it")]
     CannotVouch = 3,
     /// No verdict: deferred, stale, interrupted.
-    #[expect(dead_code, reason = "part of the contract; the commands that give verdicts use it")]
     NoVerdict = 75,
 }
 

@@ -21,6 +21,37 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Every environment name and value that is UTF-8.
+pub(crate) fn environment() -> Vec<(String, String)> {
+    std::env::vars_os().filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?))).collect()
+}
+
+/// A lock that is given back when it is dropped.
+pub(crate) struct Lock {
+    _file: fs::File,
+}
+
+/// The first word of the command line.
+pub(crate) fn first_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(1)
+}
+
+/// Makes `dir` and takes the lock of the file `name` in it; `None` when another process has
+/// it. It is given back when the file is dropped, however this process ends.
+pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<Lock>> {
+    fs::create_dir_all(dir)?;
+    let ignore = dir.join(".gitignore");
+    if !exists(&ignore) {
+        fs::write(ignore, "*\n")?;
+    }
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// This program's own file.
 pub(crate) fn current_exe() -> io::Result<PathBuf> {
     std::env::current_exe()

@@ -32,7 +32,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Readers descend into nested sources; the default of 2 MiB is little for that.
 const STACK: usize = 16 << 20;
 
+/// The one word that makes this program the supervisor of another command.
+const SUPERVISE: &str = "__supervise";
+
 fn main() -> ExitCode {
+    if host::first_word().is_some_and(|word| word == SUPERVISE) {
+        return owed_gates::supervise::serve();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => return said_by_clap(&message).into(),

@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::project::{Project, read_source};
-use crate::resolve::{Listing, Resolver, Target, UnknownImport};
+use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
 use crate::tree::Kind;
@@ -25,7 +25,9 @@ use crate::tree::Kind;
 #[derive(Default)]
 struct Found {
     edges: Vec<(NodeKey, Edge)>,
-    absent: Vec<(String, u32)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    imports: Vec<(u32, usize)>,
+    absent: Vec<(Absent, u32)>,
     traits: Vec<Trait>,
     problems: Vec<Problem>,
     extra: Option<(String, Result<FileFacts, Unchecked>)>,
@@ -61,10 +63,9 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
             for (key, edge) in found.edges {
                 edges.push((add_target(&mut graph, &mut frontier, key), edge));
             }
+            graph.add_loads(id, loads(&found.imports, &edges));
             graph.add_edges(id, edges);
-            for (path, line) in found.absent {
-                graph.add_absent(id, &path, line);
-            }
+            graph.add_absent(id, found.absent);
             for fact in found.traits {
                 graph.add_trait(id, fact);
             }
@@ -87,6 +88,16 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     project.not_checked.sort();
     project.not_checked.dedup();
     project.facts.extend(extra);
+}
+
+/// The targets of each import, from where its edges begin.
+fn loads(imports: &[(u32, usize)], edges: &[(NodeId, Edge)]) -> Vec<(u32, NodeId)> {
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([edges.len()]);
+    let each = |((number, start), end): (&(u32, usize), usize)| {
+        let own = edges[*start..end].iter().filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
+        own.map(|(to, _)| (*number, *to)).collect::<Vec<_>>()
+    };
+    imports.iter().zip(ends).flat_map(each).collect()
 }
 
 fn add_test(
@@ -132,7 +143,7 @@ fn shared_edges(
 
 /// The node of a target; a source that is new is followed next.
 fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
-    let source = matches!(key, NodeKey::Source { .. });
+    let source = matches!(key, NodeKey::Source { .. } | NodeKey::Sources { .. });
     let (to, new) = graph.add_node(key);
     if new && source {
         frontier.push(to);
@@ -141,7 +152,7 @@ fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> No
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("there are fewer than four thousand million tests")
+    u32::try_from(index).expect("there are fewer than four thousand million of anything")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -180,6 +191,7 @@ fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
         Target::Listing(listing) => NodeKey::Listing { listing: listing.clone(), contents: false },
         Target::Package(name) => NodeKey::Package(name.as_str().into()),
         Target::Env(name) => NodeKey::Env(name.as_str().into()),
+        Target::Sources(dir) => NodeKey::Sources { class, dir: dir.as_str().into() },
     }
 }
 
@@ -209,7 +221,8 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
             | NodeKey::Suite(_)
             | NodeKey::Manifest(_)
             | NodeKey::Package(_)
-            | NodeKey::Env(_) => {}
+            | NodeKey::Env(_)
+            | NodeKey::Sources { .. } => {}
         }
     }
     edges.append(&mut more);
@@ -223,6 +236,14 @@ fn follow(
     key: &NodeKey,
 ) -> Found {
     let mut found = Found::default();
+    if let NodeKey::Sources { class, dir } = key {
+        for resolver in &resolvers[*class as usize] {
+            let sources = resolver.sources(dir);
+            add_resolution(project, &mut found, *class, sources, ImportKind::Glob, 0);
+        }
+        add_other_names(project, links, &mut found.edges);
+        return found;
+    }
     let NodeKey::Source { class, path } = key else { return found };
     let number = project.plugins.languages.iter().position(|l| l.reads(path));
     let Some(number) = number else { return found };
@@ -230,7 +251,8 @@ fn follow(
     let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            let language = project.plugins.languages[number];
+            let read = read_source(project.tree, language, &project.settings, path, project.reading);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -264,34 +286,59 @@ fn follow(
         let key = NodeKey::Manifest(manifest.into());
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
-    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
-    for import in &facts.imports {
+    found.absent.extend(around.absent.iter().map(|path| (Absent::new(path), 0)));
+    for (number, import) in facts.imports.iter().enumerate() {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, &**resolver, *class, path, import);
+        found.imports.push((number_of(number), found.edges.len()));
+        add_import(project, &mut found, &**resolver, *class, path, number_of(number), import);
     }
-    for effect in &facts.effects {
-        add_effect(project, &mut found, *class, path, effect);
+    found.imports.push((u32::MAX, found.edges.len()));
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, *class, path, number_of(number), effect);
     }
     add_other_names(project, links, &mut found.edges);
-    if let Some(damage) = facts.damage.first() {
-        found.traits.push(Trait {
-            opacity: Opacity::Unknown,
-            reason: Some(Opaque::Unparsable),
-            operation: damage.cause.as_str().into(),
-            line: damage.line,
-        });
-    }
+    found.absent.sort_unstable();
+    found.absent.dedup_by_key(|(path, _)| *path);
+    found.traits.extend(damage(facts));
     found
+}
+
+/// What a file that no test reaches cannot name: its effects, under default resolution, and
+/// its damage. What its imports mean is not asked.
+pub(crate) fn own_traits(project: &Project<'_>, path: &str, facts: &FileFacts) -> Vec<Trait> {
+    let mut found = Found::default();
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, &mut found, 0, path, number_of(number), effect);
+    }
+    found.traits.extend(damage(facts));
+    found.traits
+}
+
+/// What a syntax error makes of its file.
+fn damage(facts: &FileFacts) -> Option<Trait> {
+    facts.damage.first().map(|damage| Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: damage.cause.as_str().into(),
+        line: damage.line,
+        origin: Origin::File,
+    })
 }
 
 fn in_inventory(project: &Project<'_>, path: &str) -> bool {
     project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
 }
 
-fn unreadable(why: &str) -> Trait {
-    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+pub(crate) fn unreadable(why: &str) -> Trait {
+    Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: why.into(),
+        line: 0,
+        origin: Origin::File,
+    }
 }
 
 fn add_import(
@@ -300,33 +347,47 @@ fn add_import(
     resolver: &dyn Resolver,
     class: u32,
     from: &str,
+    number: u32,
     import: &Import,
 ) {
-    let resolution = resolver.resolve(from, import);
-    let edge = Edge { kind: EdgeKind::Import(import.kind), line: import.line };
+    let mut resolution = resolver.resolve(from, import);
+    let unknown = resolution.unknown.take();
+    add_resolution(project, found, class, resolution, import.kind, import.line);
+    if let Some(unknown) = unknown {
+        add_unknown(found, from, number, import, &unknown);
+    }
+}
+
+/// What a resolution leads to, and what it was decided by.
+fn add_resolution(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    resolution: Resolution,
+    kind: ImportKind,
+    line: u32,
+) {
+    let edge = Edge { kind: EdgeKind::Import(kind), line };
     for target in &resolution.targets {
         let key = match target {
             // The content of a module that is only resolved counts, its closure does not.
-            Target::File(path) if import.kind == ImportKind::Resolve => data_key(project, path),
+            Target::File(path) if kind == ImportKind::Resolve => data_key(project, path),
             other => target_key(project, class, other),
         };
         found.edges.push((key, edge));
     }
     for manifest in &resolution.consulted {
         let kind = EdgeKind::Consulted;
-        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line: import.line }));
+        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line }));
     }
     for path in resolution.absent {
         if !path.starts_with("node_modules/") && !path.contains("/node_modules/") {
-            found.absent.push((path, import.line));
+            found.absent.push((Absent::new(&path), line));
         }
-    }
-    if let Some(unknown) = resolution.unknown {
-        add_unknown(found, from, import, &unknown);
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
     let optional = import.presence == Presence::Optional
         || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
@@ -375,6 +436,7 @@ fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &Unknown
         reason: Some(reason),
         operation: import_operation(import).into(),
         line: import.line,
+        origin: Origin::Import(number),
     });
     found.problems.push(Problem {
         code: code.to_owned(),
@@ -389,12 +451,20 @@ fn import_operation(import: &Import) -> String {
     if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
 }
 
-fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+fn add_effect(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    from: &str,
+    number: u32,
+    effect: &Effect,
+) {
     let fact = |opacity, reason| Trait {
         opacity,
         reason,
         operation: effect.operation.as_str().into(),
         line: effect.line,
+        origin: Origin::Effect(number),
     };
     let edge = Edge { kind: EdgeKind::Data, line: effect.line };
     match &effect.class {
@@ -447,7 +517,12 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+pub(crate) fn places(
+    project: &Project<'_>,
+    class: u32,
+    from: &str,
+    expression: &PathExpr,
+) -> Vec<Option<String>> {
     match expression.base {
         PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
         PathBase::Absolute => {

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
 
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -55,6 +56,13 @@ pub enum NodeKey {
     Package(Box<str>),
     /// An environment name.
     Env(Box<str>),
+    /// All sources of a package of the project. It is no step of a chain.
+    Sources {
+        /// Number of the class.
+        class: u32,
+        /// The package's directory.
+        dir: Box<str>,
+    },
 }
 
 impl NodeKey {
@@ -64,6 +72,12 @@ impl NodeKey {
             Self::Source { path, .. } | Self::Data(path) | Self::Manifest(path) => Some(path),
             _ => None,
         }
+    }
+
+    /// Whether a person would name it on the way from a test to a change; the others only
+    /// stand for many nodes at once.
+    pub fn is_step(&self) -> bool {
+        !matches!(self, Self::Suite(_) | Self::Sources { .. })
     }
 }
 
@@ -131,6 +145,19 @@ pub struct Trait {
     pub operation: Box<str>,
     /// 1-based line; 0 where none exists.
     pub line: u32,
+    /// Which fact of the file says so.
+    pub origin: Origin,
+}
+
+/// Where a [`Trait`] comes from, in the facts of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The effect with this number.
+    Effect(u32),
+    /// The import with this number.
+    Import(u32),
+    /// The file as a whole: it could not be read or parsed.
+    File,
 }
 
 /// The graph.
@@ -140,9 +167,22 @@ pub struct Graph {
     index: FxHashMap<NodeKey, NodeId>,
     by_path: FxHashMap<Box<str>, Vec<NodeId>>,
     traits: FxHashMap<NodeId, Vec<Trait>>,
+    loads: FxHashMap<NodeId, Vec<(u32, NodeId)>>,
     listings: Vec<NodeId>,
     packages: Vec<NodeId>,
     absent: Vec<(u64, NodeId, u32)>,
+    absent_of: OnceLock<FxHashMap<NodeId, Vec<u64>>>,
+}
+
+/// A path at which nothing is: all that is kept of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Absent(u64);
+
+impl Absent {
+    /// Of `path`.
+    pub fn new(path: &str) -> Self {
+        Self(hash_path(path))
+    }
 }
 
 fn hash_path(path: &str) -> u64 {
@@ -164,7 +204,11 @@ impl Graph {
             }
             NodeKey::Listing { .. } => self.listings.push(id),
             NodeKey::Package(_) => self.packages.push(id),
-            NodeKey::Test(_) | NodeKey::Suite(_) | NodeKey::Manifest(_) | NodeKey::Env(_) => {}
+            NodeKey::Test(_)
+            | NodeKey::Suite(_)
+            | NodeKey::Manifest(_)
+            | NodeKey::Env(_)
+            | NodeKey::Sources { .. } => {}
         }
         self.index.insert(key, id);
         (id, true)
@@ -180,9 +224,9 @@ impl Graph {
         }
     }
 
-    /// Notes that `from` (at `line`) would mean `path` if it existed.
-    pub fn add_absent(&mut self, from: NodeId, path: &str, line: u32) {
-        self.absent.push((hash_path(path), from, line));
+    /// Notes that `from` (at the line given with each) would mean these paths if they existed.
+    pub fn add_absent(&mut self, from: NodeId, paths: impl IntoIterator<Item = (Absent, u32)>) {
+        self.absent.extend(paths.into_iter().map(|(path, line)| (path.0, from, line)));
     }
 
     /// Notes what `node` cannot name.
@@ -190,6 +234,13 @@ impl Graph {
         let list = self.traits.entry(node).or_default();
         if !list.contains(&fact) {
             list.push(fact);
+        }
+    }
+
+    /// Notes which nodes the imports of `node` lead to, by the number of the import.
+    pub fn add_loads(&mut self, node: NodeId, loads: Vec<(u32, NodeId)>) {
+        if !loads.is_empty() {
+            self.loads.insert(node, loads);
         }
     }
 
@@ -254,6 +305,12 @@ impl Graph {
         ids
     }
 
+    /// What each import of a node leads to: numbers of imports in the facts of its file,
+    /// ascending, each with a target. Edges alone do not say which import made them.
+    pub fn loads(&self, id: NodeId) -> &[(u32, NodeId)] {
+        self.loads.get(&id).map_or(&[], Vec::as_slice)
+    }
+
     /// What a node depends on, sorted by target.
     pub fn outgoing(&self, id: NodeId) -> Vec<(NodeId, Edge)> {
         let mut edges: Vec<_> = self.inner.edges(id).map(|e| (e.target(), *e.weight())).collect();
@@ -276,6 +333,76 @@ impl Graph {
     /// Breadth-first distances from `seeds` to everything they depend on.
     pub fn dependencies(&self, seeds: &[NodeId], follow: impl Fn(Edge) -> bool) -> Reach {
         self.reach(seeds, Direction::Outgoing, follow)
+    }
+
+    /// What each of `from` depends on, itself included, sorted. Strongly connected parts are
+    /// searched once: the cost is that of the graph and of the answer.
+    pub fn closures(&self, from: &[NodeId]) -> Vec<Vec<NodeId>> {
+        // Sets of all parts at once would not fit for very large graphs.
+        const MOST: usize = 40_000;
+        if self.inner.node_count() > MOST || from.len() < 8 {
+            return from
+                .iter()
+                .map(|&node| {
+                    let mut closure = self.dependencies(&[node], |_| true).order;
+                    closure.sort_unstable();
+                    closure
+                })
+                .collect();
+        }
+        // Targets come before what depends on them.
+        let parts = petgraph::algo::kosaraju_scc(&self.inner);
+        let mut part_of = vec![0_usize; self.inner.node_count()];
+        for (number, part) in parts.iter().enumerate() {
+            for node in part {
+                part_of[node.index()] = number;
+            }
+        }
+        let words = self.inner.node_count().div_ceil(64);
+        let mut sets: Vec<Vec<u64>> = Vec::with_capacity(parts.len());
+        for (number, part) in parts.iter().enumerate() {
+            let mut set = vec![0_u64; words];
+            for &node in part {
+                set[node.index() / 64] |= 1 << (node.index() % 64);
+                for edge in self.inner.edges(node) {
+                    let other = part_of[edge.target().index()];
+                    if other != number {
+                        for (word, theirs) in set.iter_mut().zip(&sets[other]) {
+                            *word |= theirs;
+                        }
+                    }
+                }
+            }
+            sets.push(set);
+        }
+        from.iter().map(|node| members(&sets[part_of[node.index()]])).collect()
+    }
+
+    /// The hash of what the imports of a node led to and of every absent candidate.
+    pub fn resolution_digest(&self, node: NodeId) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut targets: Vec<String> = self
+            .inner
+            .edges(node)
+            .map(|e| format!("{:?} {:?}", e.weight().kind, self.key(e.target())))
+            .collect();
+        targets.sort_unstable();
+        targets.dedup();
+        for target in targets {
+            hasher.update(&(target.len() as u64).to_le_bytes());
+            hasher.update(target.as_bytes());
+        }
+        let absent_of = self.absent_of.get_or_init(|| {
+            let mut by_node: FxHashMap<NodeId, Vec<u64>> = FxHashMap::default();
+            for (hash, node, _) in &self.absent {
+                by_node.entry(*node).or_default().push(*hash);
+            }
+            by_node
+        });
+        for absent in absent_of.get(&node).map_or(&[][..], Vec::as_slice) {
+            hasher.update(&absent.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
     }
 
     fn reach(&self, seeds: &[NodeId], direction: Direction, follow: impl Fn(Edge) -> bool) -> Reach {
@@ -310,6 +437,19 @@ impl Graph {
         }
         Reach { steps, order }
     }
+}
+
+/// The nodes of a set of bits.
+fn members(set: &[u64]) -> Vec<NodeId> {
+    let mut list = Vec::new();
+    for (at, &word) in set.iter().enumerate() {
+        let mut rest = word;
+        while rest != 0 {
+            list.push(NodeId::new(at * 64 + rest.trailing_zeros() as usize));
+            rest &= rest - 1;
+        }
+    }
+    list
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -46,6 +46,12 @@ pub trait Language: Send + Sync {
         None
     }
 
+    /// What a person can do about an effect with this operation, in one line.
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        let _ = operation;
+        None
+    }
+
     /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can
     /// decode (Python's PEP 263 cookie).
     fn declares_encoding(&self, bytes: &[u8]) -> bool {

@@ -46,6 +46,16 @@ pub struct DeclaredInput {
     pub files: Vec<String>,
 }
 
+/// How much is read of each source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Without declarations where that saves time: enough for selection by file.
+    #[default]
+    Files,
+    /// With declarations.
+    Declarations,
+}
+
 /// What changed, with the bytes of the base side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
@@ -107,8 +117,10 @@ pub struct Project<'a> {
     pub settings: Settings,
     /// The inventory: every considered file, sorted, excluded ones left out.
     pub files: Vec<String>,
+    /// How its sources were read.
+    pub reading: Reading,
     /// The facts of each source file that could be read, sorted by path; without
-    /// declarations, which selection by file does not ask for.
+    /// declarations unless [`Project::reading`] says so.
     pub facts: BTreeMap<String, FileFacts>,
     /// The runner projects, in the order of runners, roots and configuration files.
     pub suites: Vec<Suite>,
@@ -132,22 +144,23 @@ impl<'a> Project<'a> {
         settings: Settings,
         loader: &dyn ConfigLoader,
     ) -> Self {
-        let mut project = Self::read(tree, plugins, settings);
+        let mut project = Self::read(tree, plugins, settings, Reading::Files);
         project.discover(loader);
         project.resolve();
         project
     }
 
     /// The first step: reads all sources in parallel.
-    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings) -> Self {
+    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings, reading: Reading) -> Self {
         let exclude = globs(&settings.exclude);
         let files: Vec<String> = tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect();
-        let (facts, not_checked) = read_sources(tree, plugins, &settings, &files);
+        let (facts, not_checked) = read_sources(tree, plugins, &settings, &files, reading);
         Self {
             tree,
             plugins,
             settings,
             files,
+            reading,
             facts,
             suites: Vec::new(),
             tests: Vec::new(),
@@ -243,12 +256,13 @@ fn read_sources(
     plugins: Plugins<'_>,
     settings: &Settings,
     files: &[String],
+    reading: Reading,
 ) -> (BTreeMap<String, FileFacts>, Vec<NotChecked>) {
     let read: Vec<(String, Option<FileFacts>, Option<NotChecked>)> = files
         .par_iter()
         .filter_map(|path| {
             let language = plugins.language_of(path)?;
-            Some(match read_source(tree, language, settings, path) {
+            Some(match read_source(tree, language, settings, path, reading) {
                 Ok(facts) => {
                     let unchecked = facts.damage.first().map(|damage| NotChecked {
                         path: path.clone(),
@@ -278,13 +292,13 @@ fn read_sources(
     (facts, not_checked)
 }
 
-/// Reads one source file with its language.
-pub(crate) fn read_source(
+/// The bytes of one source file, as far as they can be text of its language.
+pub(crate) fn source_bytes(
     tree: &dyn Tree,
     language: &dyn Language,
     settings: &Settings,
     path: &str,
-) -> Result<FileFacts, Unchecked> {
+) -> Result<Vec<u8>, Unchecked> {
     let bytes = tree.read(path)?;
     if bytes.len() as u64 > settings.file_size {
         return Err(Unchecked::TooLarge);
@@ -295,5 +309,21 @@ pub(crate) fn read_source(
     if !language.declares_encoding(&bytes) && std::str::from_utf8(&bytes).is_err() {
         return Err(Unchecked::NotUtf8);
     }
-    Ok(language.read_without_declarations(SourceFile { path, bytes: &bytes }))
+    Ok(bytes)
+}
+
+/// Reads one source file with its language.
+pub(crate) fn read_source(
+    tree: &dyn Tree,
+    language: &dyn Language,
+    settings: &Settings,
+    path: &str,
+    reading: Reading,
+) -> Result<FileFacts, Unchecked> {
+    let bytes = source_bytes(tree, language, settings, path)?;
+    let file = SourceFile { path, bytes: &bytes };
+    Ok(match reading {
+        Reading::Files => language.read_without_declarations(file),
+        Reading::Declarations => language.read(file),
+    })
 }

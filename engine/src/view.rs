@@ -94,6 +94,8 @@ fn id_of(project: &Project<'_>, node: NodeId) -> String {
         NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
         NodeKey::Package(name) => name.to_string(),
         NodeKey::Env(name) => format!("${name}"),
+        NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
+        NodeKey::Sources { dir, .. } => format!("{dir}/**"),
         NodeKey::Suite(_) => String::new(),
     }
 }
@@ -109,7 +111,7 @@ fn kind_of(project: &Project<'_>, tests: &BTreeSet<&str>, node: NodeId) -> &'sta
         NodeKey::Source { .. } => "source",
         NodeKey::Data(_) => "data",
         NodeKey::Manifest(_) => "manifest",
-        NodeKey::Listing { .. } => "listing",
+        NodeKey::Listing { .. } | NodeKey::Sources { .. } => "listing",
         NodeKey::Package(_) => "package",
         NodeKey::Env(_) => "env",
     }

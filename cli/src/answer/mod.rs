@@ -7,7 +7,10 @@
 pub(crate) mod doctor;
 pub(crate) mod graph;
 pub(crate) mod matrix;
+pub(crate) mod opacity;
 pub(crate) mod plan;
+pub(crate) mod receipts;
+pub(crate) mod run;
 pub(crate) mod why;
 
 use owed_engine::problem::{NotChecked, Problem};

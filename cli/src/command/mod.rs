@@ -5,7 +5,10 @@ mod demo;
 mod doctor;
 mod graph;
 mod init;
+mod opacity;
 mod plan;
+mod receipts;
+mod run;
 mod schema;
 mod why;
 
@@ -27,6 +30,18 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Why(why) => {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
+        }
+        Command::Receipts(command) => {
+            only("receipts", &[Human, Json])?;
+            receipts::run(global, command, output)
+        }
+        Command::Run(args) => {
+            only("run", &[Human, Json])?;
+            run::run(global, args, output)
+        }
+        Command::Opacity(opacity) => {
+            only("opacity", &[Human, Json])?;
+            opacity::run(global, opacity, output)
         }
         Command::Graph(graph) => {
             only("graph", &[Human, Json, Dot, Mermaid, Html])?;

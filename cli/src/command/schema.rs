@@ -6,7 +6,10 @@ use crate::answer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
+use crate::answer::opacity::OpacityAnswer;
 use crate::answer::plan::PlanAnswer;
+use crate::answer::receipts::ReceiptsAnswer;
+use crate::answer::run::RunAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
 use crate::exit::Exit;
@@ -23,7 +26,10 @@ fn schema_of(of: SchemaOf) -> Schema {
     match of {
         SchemaOf::Plan => schema_for!(PlanAnswer),
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
+        SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
+        SchemaOf::Run => schema_for!(RunAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
+        SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),
         SchemaOf::Doctor => schema_for!(DoctorAnswer),
     }

@@ -11,7 +11,7 @@ mod tree;
 use std::time::Duration;
 
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
-use owed_engine::project::{Delta, Plugins, Project};
+use owed_engine::project::{Delta, Plugins, Project, Reading};
 use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
@@ -93,30 +93,39 @@ impl Session {
         Ok(session)
     }
 
+    /// The inventory.
+    pub(crate) fn files(&self) -> &[String] {
+        self.tree.files()
+    }
+
     /// Reads and resolves the project.
-    pub(crate) fn read(&self) -> Project<'_> {
+    pub(crate) fn read(&self, reading: Reading) -> Project<'_> {
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
-        self.load()
+        self.load(reading)
     }
 
     /// Reads the project and, at the same time, finds out what changed.
-    pub(crate) fn compare(&self, question: &Question<'_>) -> anyhow::Result<(Project<'_>, Compared)> {
+    pub(crate) fn compare(
+        &self,
+        question: &Question<'_>,
+        reading: Reading,
+    ) -> anyhow::Result<(Project<'_>, Compared)> {
         question.needs(&self.site)?;
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
         std::thread::scope(|scope| {
             let changes = scope.spawn(|| self.timed("changes", || change::find(&self.site, question)));
-            let project = self.load();
+            let project = self.load(reading);
             let found = changes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let compared = change::settle(&self.site, &project, question, found)?;
             Ok((project, compared))
         })
     }
 
-    fn load(&self) -> Project<'_> {
+    fn load(&self, reading: Reading) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
         let mut project = self.step(
             "read",
-            || Project::read(&self.tree, plugins, self.config.settings.clone()),
+            || Project::read(&self.tree, plugins, self.config.settings.clone(), reading),
             |project| count(project.facts.len(), "source"),
         );
         self.step("discover", || project.discover(&*self.loader), |()| String::new());

@@ -13,6 +13,8 @@ mod harness;
 mod help;
 mod human;
 mod plan;
+mod reports;
+mod reuse;
 mod schema;
 mod tidy;
 mod trouble;

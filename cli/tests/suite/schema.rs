@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::harness::owed_in;
 
-const COMMANDS: &[&str] = &["plan", "matrix", "why", "graph", "doctor"];
+const COMMANDS: &[&str] = &["plan", "matrix", "why", "opacity", "receipts", "run", "graph", "doctor"];
 
 fn file(command: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{command}.json"))

@@ -34,6 +34,14 @@ impl Language for JavaScript {
         read::read(file)
     }
 
+    fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
+        read::read_without_declarations(file)
+    }
+
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        read::fix(operation)
+    }
+
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
         resolve::resolver(tree, options)
     }

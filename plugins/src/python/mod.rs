@@ -43,6 +43,10 @@ impl Language for Python {
         read::declares_encoding(bytes)
     }
 
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        read::fix(operation)
+    }
+
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
         resolve::resolver(tree, options)
     }

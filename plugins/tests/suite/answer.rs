@@ -5,13 +5,14 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use owed_engine::project::{Plugins, Project};
+use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity};
+use owed_engine::project::{Plugins, Project, Reading};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
 use owed_engine::selection::{Mode, ReasonKind, Selection};
 use owed_engine::tree::MemoryTree;
 
-use crate::case::Case;
+use crate::case::{Case, Part};
 use crate::render;
 
 /// Thread pools, made once for all cases.
@@ -25,9 +26,12 @@ impl Pools {
     }
 }
 
+/// What a change owes, and the classes of all tests when the case is about them.
+type Answer = (Selection, Option<OpacityReport>);
+
 /// The answer to `case`, or what is wrong with it besides its content.
-pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
-    let mut first: Option<Selection> = None;
+pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Answer, String> {
+    let mut first: Option<Answer> = None;
     for (reversed, threads) in [(false, 0), (false, 1), (true, 0), (true, 1), (false, 1)] {
         let run = || pools.0[threads].install(|| once(case, reversed, first.is_none()));
         let selection = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
@@ -40,11 +44,13 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
             Some(first) if *first == selection => {}
             Some(first) => {
                 return Err(format!(
-                    "the answer differs with files {} and {} threads\n-- first\n{}-- then\n{}",
+                    "the answer differs with files {} and {} threads\n-- first\n{}{}-- then\n{}{}",
                     if reversed { "reversed" } else { "in order" },
                     if threads == 0 { 1 } else { 4 },
-                    render::selection(first),
-                    render::selection(&selection)
+                    render::selection(&first.0),
+                    first.1.as_ref().map(crate::opacity::lines).unwrap_or_default(),
+                    render::selection(&selection.0),
+                    selection.1.as_ref().map(crate::opacity::lines).unwrap_or_default()
                 ));
             }
         }
@@ -52,7 +58,7 @@ pub(crate) fn ask(case: &Case, pools: &Pools) -> Result<Selection, String> {
     first.ok_or_else(|| "not asked".to_owned())
 }
 
-fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
+fn once(case: &Case, reversed: bool, check: bool) -> Result<Answer, String> {
     let mut files: Vec<(String, Vec<u8>)> = case.files.clone().into_iter().collect();
     if reversed {
         files.reverse();
@@ -62,8 +68,20 @@ fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
     let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
     let project = Project::load(&tree, plugins, case.settings.clone(), &NoLoader);
     let selection = select(&project, &case.delta, &case.options);
+    let asked = case.block(Part::Opacity).is_some();
+    let classes = (asked || check).then(|| {
+        let settings = case.settings.clone();
+        let mut project = Project::read(&tree, plugins, settings, Reading::Declarations);
+        project.discover(&NoLoader);
+        project.resolve();
+        opacity(
+            &project,
+            &OpacityOptions { packages: case.packages.then(Budget::default), ..Default::default() },
+        )
+    });
     if check {
-        let faults = inconsistent(case, &project, &selection);
+        let mut faults = inconsistent(case, &project, &selection);
+        faults.extend(classes.iter().flat_map(|classes| worse(classes, &selection)));
         if !faults.is_empty() {
             return Err(format!(
                 "{}\n-- the whole answer\n{}",
@@ -72,7 +90,29 @@ fn once(case: &Case, reversed: bool, check: bool) -> Result<Selection, String> {
             ));
         }
     }
-    Ok(selection)
+    Ok((selection, classes.filter(|_| asked)))
+}
+
+/// Classes by declaration may only be better than those by file, which plans use.
+fn worse(classes: &OpacityReport, selection: &Selection) -> Vec<String> {
+    let mut faults = Vec::new();
+    for owed in &selection.tests {
+        let same = |t: &&owed_engine::opacity::TestOpacity| {
+            (&t.path, t.runner, &t.project) == (&owed.path, owed.runner, &owed.project)
+        };
+        let Some(test) = classes.tests.iter().find(same) else {
+            faults.push(format!("opacity knows no test {} [{}]", owed.path, owed.runner));
+            continue;
+        };
+        let understood = test.reasons.iter().all(|reason| reason.place.reason != "not-understood");
+        if understood && test.class > owed.opacity {
+            faults.push(format!(
+                "{} is {:?} in the plan and {:?} by itself",
+                test.path, owed.opacity, test.class
+            ));
+        }
+    }
+    faults
 }
 
 /// What no answer may be, whatever the case.

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders that hold cases of selection.
-const FOLDERS: &[&str] = &["select", "javascript", "python", "runners", "manifests", "effects", "bad"];
+const FOLDERS: &[&str] =
+    &["select", "javascript", "python", "runners", "manifests", "effects", "opacity", "bad"];
 
 /// One case as found on disk.
 pub(crate) struct Entry {

@@ -141,7 +141,9 @@ impl<'a> Walk<'_, 'a> {
         let kind = kind_of(it.export_kind, kind);
         self.link(kind, it.span);
         let import = self.add_import(&it.source.value, kind, names, it.span);
-        self.on_reexport(import, None, it.span);
+        if kind != ImportKind::TypeOnly {
+            self.on_reexport(import, None, it.span);
+        }
     }
 
     /// `export { a as b } from "x"`.
@@ -158,7 +160,10 @@ impl<'a> Walk<'_, 'a> {
             .collect();
         let names = if list.is_empty() { Names::Effects } else { Names::List(list) };
         let import = self.add_import(&it.source.value, kind, names, it.span);
-        for specifier in &it.specifiers {
+        let values = it.specifiers.iter().filter(|specifier| {
+            kind != ImportKind::TypeOnly && specifier.export_kind == ImportOrExportKind::Value
+        });
+        for specifier in values {
             self.on_reexport(import, Some(export_name(&specifier.local)), it.span);
         }
     }

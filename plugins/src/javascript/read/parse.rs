@@ -30,21 +30,20 @@ pub(super) struct Parsed<'a> {
 }
 
 /// Parses `text` in the dialects that `extension` allows (`ts`, `jsx`, …).
-/// `declarations` says that it is a declaration file.
+/// `declarations` says that it is a declaration file, `tokens` that they are to be kept.
 pub(super) fn parse<'a>(
     allocator: &'a Allocator,
     text: &'a str,
     extension: &str,
     declarations: bool,
+    tokens: bool,
 ) -> Parsed<'a> {
     let mut best: Option<Parsed<'a>> = None;
     for (dialect, loose) in dialects(extension, declarations) {
         let options =
             ParseOptions { preserve_parens: false, allow_return_outside_function: loose, ..<_>::default() };
-        let answer = Parser::new(allocator, text, dialect)
-            .with_options(options)
-            .with_config(TokensParserConfig)
-            .parse();
+        let parser = Parser::new(allocator, text, dialect).with_options(options);
+        let answer = if tokens { parser.with_config(TokensParserConfig).parse() } else { parser.parse() };
         if !answer.panicked && answer.diagnostics.is_empty() {
             return Parsed { answer, faults: Vec::new() };
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use owed_engine::facts::Opaque;
+use owed_engine::facts::{Opaque, Pin};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
@@ -42,6 +42,9 @@ pub(super) enum Use {
     NewEmpty,
     /// Read as a value, so that anyone may use it.
     Read,
+    /// Of a member without a row of its own; never written in the table.
+    #[serde(skip)]
+    Unspecific,
 }
 
 /// What an operation makes of the file that uses it.
@@ -49,8 +52,8 @@ pub(super) enum Use {
 pub(super) enum Class {
     /// Nothing.
     Pure,
-    /// An input with this name.
-    Pinned(String),
+    /// Inputs with a name.
+    Pinned(Vec<Pin>),
     /// It cannot be named.
     Opaque(Opaque),
     /// The environment: the member read is the name.
@@ -72,8 +75,18 @@ pub(super) enum Act {
     Tree(usize),
     /// Lists what a pattern matches.
     Glob(usize),
-    /// Writes.
-    Write,
+    /// Writes at the path in the argument.
+    Write(usize),
+    /// Writes at the paths in the first two arguments.
+    Move,
+    /// Reads the file in the first argument, writes at the second.
+    Copy,
+    /// The same for everything below it.
+    CopyTree,
+    /// Opens a file: the flags say whether to read or to write.
+    Open,
+    /// Asks about an open file.
+    Descriptor,
     /// Loads an environment file.
     EnvFile,
     /// Starts a program: the command and its arguments.
@@ -84,6 +97,24 @@ pub(super) enum Act {
     Run(usize),
     /// Starts a worker.
     Worker,
+    /// Makes code from text.
+    Code,
+    /// Makes code from bytes.
+    Wasm,
+    /// A file with a date: now, unless one is given.
+    File,
+    /// Serialises the body in the argument; a form gets a random boundary.
+    Body(usize),
+    /// Parses the command line, unless arguments are given.
+    ParseArgs,
+    /// Prints how long something took.
+    ConsoleTime,
+    /// Compares with a snapshot file.
+    Snapshot,
+    /// Compares with a snapshot in the test file itself.
+    InlineSnapshot,
+    /// Sets an environment name for a test.
+    StubEnv,
 }
 
 /// One row.
@@ -102,8 +133,14 @@ pub(super) struct Root {
     pub(super) name: String,
     /// Its name in answers.
     pub(super) shown: String,
+    /// A global of the language or of node: changing it is a change for everyone.
+    pub(super) builtin: bool,
+    /// A global without any effect.
+    pub(super) harmless: bool,
     rows: FxHashMap<String, Vec<Row>>,
     pure: FxHashSet<String>,
+    /// Members that are other roots.
+    leads: FxHashMap<String, usize>,
     /// Members that stand for the root itself (`fs.promises`).
     through: FxHashSet<String>,
     /// Members without a row are pure.
@@ -118,6 +155,8 @@ impl Root {
     pub(super) fn find(&self, path: &[&str], when: Use) -> Option<(&Class, usize)> {
         for covered in (0..=path.len()).rev() {
             let key = path[..covered].join(".");
+            // What is said of the root alone holds for its members only when it holds for any use.
+            let when = if covered == 0 && !path.is_empty() { Use::Unspecific } else { when };
             if let Some(row) = self.rows.get(&key).and_then(|rows| choose(rows, when)) {
                 return Some((&row.class, covered));
             }
@@ -125,13 +164,19 @@ impl Root {
                 return Some((&Class::Pure, covered));
             }
         }
-        (self.rest_is_pure || path.is_empty()).then_some((&Class::Pure, 0))
+        let harmless = self.rest_is_pure || path.first().is_none_or(|member| of_every_function(member));
+        harmless.then_some((&Class::Pure, 0))
     }
 
     /// Whether a member only leads to the root again.
     pub(super) fn is_through(&self, member: &str) -> bool {
         self.through.contains(member)
     }
+}
+
+/// What functions, classes and objects have without saying anything new.
+fn of_every_function(member: &str) -> bool {
+    matches!(member, "name" | "length" | "prototype" | "toString" | "hasOwnProperty" | "valueOf")
 }
 
 /// The row that fits best; a function that is read as a value may be called by anyone.
@@ -141,6 +186,7 @@ fn choose(rows: &[Row], when: Use) -> Option<&Row> {
         Use::CallEmpty => &[Use::CallEmpty, Use::Call, Use::Any],
         Use::New => &[Use::New, Use::Any],
         Use::NewEmpty => &[Use::NewEmpty, Use::New, Use::Any],
+        Use::Unspecific => &[Use::Any],
         Use::Read | Use::Any => &[Use::Read, Use::Any, Use::CallEmpty, Use::Call],
     };
     order.iter().find_map(|wanted| rows.iter().find(|row| row.when == *wanted))
@@ -152,9 +198,9 @@ pub(super) struct Table {
     roots: Vec<Root>,
     globals: FxHashMap<String, usize>,
     modules: FxHashMap<String, usize>,
-    pure: FxHashSet<String>,
     members: FxHashMap<String, Vec<Row>>,
     fixes: FxHashMap<String, String>,
+    reasons: BTreeMap<Opaque, String>,
     by_name: FxHashMap<String, usize>,
 }
 
@@ -164,9 +210,9 @@ impl Table {
         self.globals.get(name).map(|&at| &self.roots[at])
     }
 
-    /// Whether every use of a global is pure.
-    pub(super) fn is_pure_global(&self, name: &str) -> bool {
-        self.pure.contains(name)
+    /// The root that a member of a root is.
+    pub(super) fn lead(&self, root: &Root, member: &str) -> Option<&Root> {
+        root.leads.get(member).map(|&at| &self.roots[at])
     }
 
     /// The root of a module specifier.
@@ -185,9 +231,20 @@ impl Table {
         self.members.contains_key(name)
     }
 
-    /// What to do about an operation, in one line.
+    /// What to do about an operation as answers show it, in one line.
     pub(super) fn fix(&self, operation: &str) -> Option<&str> {
-        self.fixes.get(operation).map(String::as_str)
+        let mut name = operation;
+        loop {
+            if let Some(fix) = self.fixes.get(name) {
+                return Some(fix);
+            }
+            name = &name[..name.rfind('.')?];
+        }
+    }
+
+    /// What to do about a reason.
+    pub(super) fn fix_of(&self, reason: Opaque) -> Option<&str> {
+        self.reasons.get(&reason).map(String::as_str)
     }
 
     /// Every operation as answers show it, and whether all its uses are pure; sorted.
@@ -202,12 +259,12 @@ impl Table {
                     if path.is_empty() { root.shown.clone() } else { format!("{}.{path}", root.shown) };
                 note(name, rows.iter().all(|row| row.class == Class::Pure));
             }
+            if root.harmless {
+                note(root.shown.clone(), true);
+            }
             for member in root.pure.iter().collect::<BTreeSet<_>>() {
                 note(format!("{}.{member}", root.shown), true);
             }
-        }
-        for name in self.pure.iter().collect::<BTreeSet<_>>() {
-            note(name.clone(), true);
         }
         for name in self.members.keys().collect::<BTreeSet<_>>() {
             note(name.clone(), false);
@@ -220,33 +277,73 @@ impl Table {
         if raw.schema != SCHEMA {
             return Err(format!("schema {:?} is not {SCHEMA:?}", raw.schema));
         }
-        let mut table = Self::default();
-        for name in raw.pure {
-            if !table.pure.insert(name.clone()) {
-                return Err(format!("pure global {name:?} is given twice"));
+        let mut table = Self { reasons: raw.fixes, ..Self::default() };
+        for (names, builtin) in [(raw.pure, true), (raw.platform, false)] {
+            for name in names {
+                table.add_harmless(name, builtin)?;
             }
         }
-        for root in raw.root {
+        let mut leads = Vec::new();
+        for mut root in raw.root {
+            leads.push((root.name.clone(), std::mem::take(&mut root.leads)));
             table.add_root(root)?;
         }
         for row in raw.row {
             table.add_row(row)?;
         }
-        for root in &mut table.roots {
-            let classes = root.rows.iter().map(|(key, rows)| (key.as_str(), rows));
-            let mut sorted: Vec<(&str, &Vec<Row>)> = classes.collect();
-            sorted.sort_unstable_by_key(|(key, _)| *key);
-            root.worst = match root.rows.get("").and_then(|rows| rows.iter().find(|r| r.when == Use::Read)) {
-                Some(own) => Some(own.class.clone()),
-                None => sorted
-                    .iter()
-                    .flat_map(|(_, rows)| rows.iter())
-                    .map(|row| &row.class)
-                    .max_by_key(|class| class.rank())
-                    .cloned(),
-            };
+        for (name, members) in leads {
+            let at = table.by_name[&name];
+            for (member, other) in members {
+                let to = table.by_name.get(&other).ok_or_else(|| format!("{other:?} is no root"))?;
+                table.roots[at].leads.insert(member, *to);
+            }
         }
+        table.find_worst();
         Ok(table)
+    }
+
+    /// The class of each root's worst member, which is the root's own when it escapes.
+    fn find_worst(&mut self) {
+        for root in &mut self.roots {
+            let mut rows: Vec<(&str, &Vec<Row>)> =
+                root.rows.iter().map(|(key, rows)| (key.as_str(), rows)).collect();
+            rows.sort_unstable_by_key(|(key, _)| *key);
+            let own = root.rows.get("").and_then(|rows| rows.iter().find(|r| r.when == Use::Read));
+            let worst = match own {
+                Some(own) => Some(&own.class),
+                None => {
+                    rows.iter().flat_map(|(_, rows)| *rows).map(|row| &row.class).max_by_key(|c| c.rank())
+                }
+            };
+            root.worst = worst.cloned();
+        }
+        for at in 0..self.roots.len() {
+            let mut others: Vec<usize> = self.roots[at].leads.values().copied().collect();
+            others.sort_unstable();
+            let inherited = others.iter().filter_map(|&other| self.roots[other].worst.clone());
+            let worst = inherited.chain(self.roots[at].worst.clone()).max_by_key(Class::rank);
+            let own =
+                self.roots[at].rows.get("").is_some_and(|rows| rows.iter().any(|r| r.when == Use::Read));
+            if !own {
+                self.roots[at].worst = worst;
+            }
+        }
+    }
+
+    fn add_harmless(&mut self, name: String, builtin: bool) -> Result<(), String> {
+        let at = self.roots.len();
+        if self.globals.insert(name.clone(), at).is_some() {
+            return Err(format!("pure global {name:?} is given twice"));
+        }
+        self.roots.push(Root {
+            name: name.clone(),
+            shown: name,
+            builtin,
+            harmless: true,
+            rest_is_pure: true,
+            ..Root::default()
+        });
+        Ok(())
     }
 
     fn add_root(&mut self, raw: RawRoot) -> Result<(), String> {
@@ -259,7 +356,7 @@ impl Table {
             modules.push(shown.clone());
         }
         for name in globals {
-            if self.pure.contains(&name) || self.globals.insert(name.clone(), at).is_some() {
+            if self.globals.insert(name.clone(), at).is_some() {
                 return Err(format!("global {name:?} is given twice"));
             }
         }
@@ -274,6 +371,7 @@ impl Table {
         self.roots.push(Root {
             name: raw.name,
             shown,
+            builtin: !raw.own,
             pure: raw.pure.into_iter().collect(),
             through: raw.through.into_iter().collect(),
             rest_is_pure: raw.rest == Rest::Pure,
@@ -284,11 +382,19 @@ impl Table {
 
     fn add_row(&mut self, raw: RawRow) -> Result<(), String> {
         let class = raw.class()?;
+        if raw.fix.is_none() && raw.needs_fix() {
+            let covered = matches!(&class, Class::Opaque(reason) if self.reasons.contains_key(reason));
+            let acts = matches!(class, Class::Acts(_));
+            if !covered && !acts {
+                return Err(format!("{:?} lacks fix", raw.operation));
+            }
+        }
         let when = raw.when.unwrap_or(Use::Any);
         for operation in raw.operation.list() {
             self.add_operation(operation, Row { when, class: class.clone() })?;
             if let Some(fix) = &raw.fix {
-                self.fixes.insert(operation.clone(), fix.clone());
+                let shown = operation.trim_start_matches("node:").trim_start_matches("npm:");
+                self.fixes.entry(shown.trim_start_matches('.').to_owned()).or_insert_with(|| fix.clone());
             }
         }
         Ok(())
@@ -326,9 +432,14 @@ impl Class {
         match self {
             Self::Pure => 0,
             Self::Pinned(_) | Self::Env => 1,
-            Self::Acts(Act::Write | Act::EnvFile) => 2,
+            Self::Acts(
+                Act::EnvFile | Act::ParseArgs | Act::Snapshot | Act::InlineSnapshot | Act::StubEnv,
+            ) => 2,
             Self::Opaque(reason) if reason.is_input_opaque() => 4,
-            Self::Opaque(_) => 3,
+            Self::Opaque(_)
+            | Self::Acts(
+                Act::Write(_) | Act::Move | Act::Descriptor | Act::File | Act::Body(_) | Act::ConsoleTime,
+            ) => 3,
             Self::Acts(_) => 4,
         }
     }

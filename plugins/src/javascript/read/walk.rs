@@ -2,24 +2,28 @@
 //! node that may be a fact to the module that knows about it; it decides nothing
 //! itself.
 
-use owed_engine::facts::{self, Effect, Export, Import, Test};
+use owed_engine::facts::{self, Export, Import, Test};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    AssignmentExpression, AssignmentTarget, BindingPattern, Expression, IdentifierReference, PropertyKey,
-    VariableDeclarator,
+    AssignmentExpression, AssignmentTarget, BindingPattern, Class, Expression, FormalParameter,
+    IdentifierReference, PropertyKey, TSSignature, TSType, TemplateLiteral, VariableDeclarator,
 };
 use oxc_ast_visit::Visit;
-use oxc_semantic::{Scoping, SymbolId};
+use oxc_semantic::{Scoping, SymbolFlags, SymbolId};
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::AssignmentOperator;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cases::Suite;
+use super::clocks::{Body, Timers};
 use super::digest::Erasures;
+use super::effects::Noted;
+use super::held::Held;
 use super::lines::Lines;
 use super::spaces::Space;
 use super::table::{self, Table};
 use super::units::Units;
+use super::watched::Watched;
 
 /// What a symbol stands for, as far as it can be told from its declaration.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +45,8 @@ pub(super) enum Binding<'a> {
         /// The keys a destructuring pattern follows into it.
         keys: Vec<&'a str>,
     },
+    /// A class declaration.
+    Class(&'a Class<'a>),
     /// The variable of `for (const x of list)`.
     Each {
         /// The list.
@@ -57,8 +63,18 @@ pub(super) struct Known<'a> {
     pub(super) space: u32,
     /// Whether it is known to stand for no operation of the table.
     pub(super) inert: bool,
+    /// What is built on its value and must be watched, plus one; 0 for nothing.
+    pub(super) watched: u32,
+    /// Whether it holds the place of this file, or a path built from it.
+    pub(super) own_path: bool,
+    /// Whether it was met before its declaration.
+    pub(super) met: bool,
+    /// Whether it may be `undefined`.
+    pub(super) may_lack: bool,
+    /// The type it is declared with.
+    pub(super) typed: Option<&'a TSType<'a>>,
     /// Declared without a value.
-    blank: bool,
+    pub(super) blank: bool,
     /// What was assigned to it, and how many of its writes agree so far.
     assigned: Option<&'a Expression<'a>>,
     writes: usize,
@@ -84,6 +100,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) stack: Vec<AstKind<'a>>,
     /// By symbol.
     pub(super) known: Vec<Known<'a>>,
+    /// Interfaces and object types of the file.
+    pub(super) shapes: FxHashMap<&'a str, &'a [TSSignature<'a>]>,
     /// Symbols that other files can reach.
     pub(super) exported: FxHashSet<SymbolId>,
     /// The top-level bindings under construction.
@@ -100,6 +118,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) tries: Vec<u32>,
     /// Enclosing functions and classes that have a `this` of their own.
     pub(super) receivers: u32,
+    /// A sloppy `this` is being followed.
+    pub(super) bare_this: bool,
     /// A loop variable and the element it holds, while all of them are tried.
     pub(super) chosen: Option<(SymbolId, &'a Expression<'a>)>,
     /// The first JSX element.
@@ -111,7 +131,15 @@ pub(super) struct Walk<'s, 'a> {
     /// Facts.
     pub(super) exports: Vec<Export>,
     /// Facts, with the unit they were seen in.
-    pub(super) effects: Vec<(u32, Effect)>,
+    pub(super) effects: Vec<Noted>,
+    /// Values whose uses decide about an effect.
+    pub(super) watched: Vec<Watched>,
+    /// Effects that wait for the rest of the file.
+    pub(super) held: Held<'a>,
+    /// Functions around the node being visited, outermost first.
+    pub(super) bodies: Vec<Body>,
+    /// Fake timers.
+    pub(super) timers: Timers,
     /// Facts.
     pub(super) tests: Vec<Test>,
 }
@@ -129,6 +157,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             whole: false,
             stack: Vec::with_capacity(64),
             known: vec![Known::default(); scoping.symbols_len()],
+            shapes: FxHashMap::default(),
             exported: FxHashSet::default(),
             units: Units::new(scoping.symbols_len()),
             spaces: Vec::new(),
@@ -137,12 +166,17 @@ impl<'s, 'a> Walk<'s, 'a> {
             keep_types: false,
             tries: vec![0],
             receivers: 0,
+            bare_this: false,
             chosen: None,
             jsx: None,
             suites: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
             effects: Vec::new(),
+            watched: Vec::new(),
+            held: Held::default(),
+            bodies: Vec::new(),
+            timers: Timers::default(),
             tests: Vec::new(),
         }
     }
@@ -152,9 +186,16 @@ impl<'s, 'a> Walk<'s, 'a> {
         (self.lines.line(span.start), facts::Span { start: span.start, end: span.end })
     }
 
-    /// The symbol an identifier refers to.
+    /// The symbol an identifier refers to. What is only declared to exist (`declare const
+    /// x`) is a global.
     pub(super) fn symbol(&self, it: &IdentifierReference<'a>) -> Option<SymbolId> {
-        self.scoping.get_reference(it.reference_id.get()?).symbol_id()
+        let symbol = self.scoping.get_reference(it.reference_id.get()?).symbol_id()?;
+        (!self.is_ambient(symbol)).then_some(symbol)
+    }
+
+    fn is_ambient(&self, symbol: SymbolId) -> bool {
+        let flags = self.scoping.symbol_flags(symbol);
+        flags.contains(SymbolFlags::Ambient) && !flags.intersects(SymbolFlags::Import)
     }
 
     /// Whether an identifier is the global of that name.
@@ -182,7 +223,17 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    fn bind_pattern(
+    /// Notes what a class declaration stands for.
+    pub(super) fn bind_class(&mut self, it: &'a Class<'a>) {
+        if let Some(symbol) = it.id.as_ref().and_then(|id| id.symbol_id.get())
+            && !self.scoping.symbol_is_mutated(symbol)
+            && !it.declare
+        {
+            self.known[symbol.index()].binding = Binding::Class(it);
+        }
+    }
+
+    pub(super) fn bind_pattern(
         &mut self,
         pattern: &'a BindingPattern<'a>,
         init: &'a Expression<'a>,
@@ -260,7 +311,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn on_identifier(&mut self, it: &'a IdentifierReference<'a>) {
         let Some(id) = it.reference_id.get() else { return };
         let reference = self.scoping.get_reference(id);
-        let value = reference.flags().is_value();
+        let (value, read) = (reference.flags().is_value(), reference.flags().is_read());
         let Some(symbol) = reference.symbol_id() else {
             if value {
                 self.on_global(it);
@@ -277,10 +328,56 @@ impl<'s, 'a> Walk<'s, 'a> {
         } else if self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id() {
             self.units.refer(symbol);
         }
-        if value && !self.known[symbol.index()].inert {
+        if !value {
+            return;
+        }
+        if self.is_ambient(symbol) {
+            return self.on_global(it);
+        }
+        let known = &mut self.known[symbol.index()];
+        known.met |= read;
+        let (watched, own_path, inert) = (known.watched, known.own_path, known.inert);
+        if watched != 0 {
+            self.on_watched(watched as usize - 1, 0);
+        }
+        if own_path {
+            self.on_own_path(0, "__dirname", it.span);
+        }
+        if !inert {
             self.on_alias(it, symbol);
         }
     }
+
+    /// Notes which parameters a caller may leave out.
+    fn on_parameter(&mut self, it: &'a FormalParameter<'a>) {
+        let Some(symbol) = it.pattern.get_binding_identifier().and_then(|id| id.symbol_id.get()) else {
+            return;
+        };
+        let may_lack = match &it.type_annotation {
+            _ if it.optional => true,
+            _ if it.initializer.is_some() => {
+                it.initializer.as_ref().is_some_and(|value| super::effects::is_undefined(value))
+            }
+            Some(annotation) => {
+                let span = annotation.span;
+                let text = &self.source[span.start as usize..span.end as usize];
+                ["undefined", "any", "unknown", "void"].iter().any(|word| has_word(text, word))
+            }
+            // A callback is called by a function that gives its arguments.
+            None => !matches!(self.ancestor(3), Some(AstKind::CallExpression(_))),
+        };
+        let known = &mut self.known[symbol.index()];
+        known.may_lack = may_lack;
+        known.typed = it.type_annotation.as_ref().map(|annotation| &annotation.type_annotation);
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'$';
+    text.match_indices(word).any(|(at, _)| {
+        let bytes = text.as_bytes();
+        !(at > 0 && is_name(bytes[at - 1])) && !bytes.get(at + word.len()).is_some_and(|b| is_name(*b))
+    })
 }
 
 /// Whether an initialiser may stand for a module, an operation or a path.
@@ -289,9 +386,6 @@ fn worth_following(init: &Expression<'_>) -> bool {
         init,
         Expression::ArrowFunctionExpression(_)
             | Expression::FunctionExpression(_)
-            | Expression::ClassExpression(_)
-            | Expression::ObjectExpression(_)
-            | Expression::NumericLiteral(_)
             | Expression::BooleanLiteral(_)
             | Expression::NullLiteral(_)
             | Expression::RegExpLiteral(_)
@@ -309,6 +403,23 @@ pub(super) fn static_key<'a>(key: &'a PropertyKey<'a>) -> Option<&'a str> {
     match key {
         PropertyKey::StaticIdentifier(it) => Some(it.name.as_str()),
         PropertyKey::StringLiteral(it) => Some(it.value.as_str()),
+        PropertyKey::TemplateLiteral(it) => whole_template(it),
+        _ => None,
+    }
+}
+
+/// The text of a computed key that is a literal.
+pub(super) fn key<'a>(it: &'a Expression<'a>) -> Option<&'a str> {
+    match it.get_inner_expression() {
+        Expression::StringLiteral(it) if !it.lone_surrogates => Some(it.value.as_str()),
+        Expression::TemplateLiteral(it) => whole_template(it),
+        _ => None,
+    }
+}
+
+fn whole_template<'a>(it: &'a TemplateLiteral<'a>) -> Option<&'a str> {
+    match it.quasis.as_slice() {
+        [whole] => whole.value.cooked.as_ref().map(|text| text.as_str()),
         _ => None,
     }
 }
@@ -334,11 +445,23 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::ExportAllDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ExportFromDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ThisExpression(_) => self.on_this(),
+            AstKind::Super(_) => self.on_super(),
             AstKind::VariableDeclaration(it) => {
                 for declarator in &it.declarations {
                     self.bind(declarator, it.kind.is_const());
                 }
             }
+            AstKind::FormalParameter(it) => self.on_parameter(it),
+            AstKind::BindingProperty(it) => self.on_binding_property(it),
+            AstKind::AssignmentTargetPropertyIdentifier(it) => {
+                self.on_assigned_property(it.binding.name.as_str(), it.span);
+            }
+            AstKind::AssignmentTargetPropertyProperty(it) => {
+                if let Some(name) = static_key(&it.name) {
+                    self.on_assigned_property(name, it.span);
+                }
+            }
+            AstKind::ExpressionStatement(it) => self.on_timer_statement(it),
             AstKind::ForOfStatement(it) => self.bind_each(&it.left, &it.right),
             AstKind::AssignmentExpression(it) => self.on_assignment(it),
             AstKind::JSXElement(_) | AstKind::JSXFragment(_) => {
@@ -347,8 +470,12 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::Function(_) => {
                 self.receivers += 1;
                 self.tries.push(0);
+                self.enter_body(kind.span());
             }
-            AstKind::ArrowFunctionExpression(_) => self.tries.push(0),
+            AstKind::ArrowFunctionExpression(_) => {
+                self.tries.push(0);
+                self.enter_body(kind.span());
+            }
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)
                     && parent.handler.is_some()
@@ -383,9 +510,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::Function(_) => {
                 self.receivers -= 1;
                 self.tries.pop();
+                self.bodies.pop();
             }
             AstKind::ArrowFunctionExpression(_) => {
                 self.tries.pop();
+                self.bodies.pop();
             }
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)

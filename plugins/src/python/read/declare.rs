@@ -42,6 +42,7 @@ pub(super) fn declarations(
     lines: &Lines<'_>,
 ) -> Vec<Declaration> {
     let references = references(walk, whole);
+    let members = members(walk);
     let digests = Digests::of(walk, &references, text, tokens);
     let mut declared: BTreeMap<&str, Declaration> = BTreeMap::new();
     let mut parts: Vec<(&str, Digest)> = Vec::new();
@@ -62,9 +63,8 @@ pub(super) fn declarations(
                 span: loads::span(range),
             });
             declaration.effects_at_import |= effects_at_import;
-            let referred =
-                references[at].iter().filter(|s| **s != symbol).map(|s| walk.names.name(*s).to_owned());
-            declaration.references.extend(referred);
+            let others = references[at].iter().filter(|s| **s != symbol);
+            declaration.references.extend(others.flat_map(|s| written(walk, &members, at, *s)));
         }
     }
     combine(&mut declared, parts);
@@ -73,7 +73,10 @@ pub(super) fn declarations(
         name: name.to_owned(),
         kind,
         digest,
-        references: references[unit.0 as usize].iter().map(|s| walk.names.name(*s).to_owned()).collect(),
+        references: {
+            let unit = unit.0 as usize;
+            references[unit].iter().flat_map(|s| written(walk, &members, unit, *s)).collect()
+        },
         effects_at_import: unit == MODULE_UNIT,
         line: lines.line(range.start().to_u32()),
         span: loads::span(range),
@@ -159,6 +162,40 @@ fn references(walk: &Walk<'_>, whole: &[UnitId]) -> Vec<Vec<Symbol>> {
         list.dedup();
     }
     references
+}
+
+/// Attribute chains by unit and symbol, sorted.
+type ChainsOf<'w, 'a> = BTreeMap<(u32, Symbol), Vec<&'w [&'a str]>>;
+
+/// The chains through which each unit uses an imported name, where it uses it in no other
+/// way.
+fn members<'w, 'a>(walk: &'w Walk<'a>) -> ChainsOf<'w, 'a> {
+    let mut by_name: ChainsOf<'w, 'a> = BTreeMap::new();
+    let Some(members) = &walk.members else { return by_name };
+    let chains = members.chains.iter();
+    let only = chains.filter(|(unit, symbol, _)| !members.whole.contains(&(*unit, *symbol)));
+    let mut sorted: Vec<(u32, Symbol, &'w [&'a str])> =
+        only.map(|(unit, symbol, chain)| (unit.0, *symbol, chain.as_slice())).collect();
+    sorted.sort_unstable();
+    for (unit, symbol, chain) in sorted {
+        by_name.entry((unit, symbol)).or_default().push(chain);
+    }
+    by_name
+}
+
+/// How a unit refers to a name: `m.attr` for each attribute it reads of an import of which
+/// it does nothing else, otherwise the name.
+fn written(walk: &Walk<'_>, members: &ChainsOf<'_, '_>, unit: usize, symbol: Symbol) -> Vec<String> {
+    let name = walk.names.name(symbol);
+    let mut bindings = walk.names.bindings(MODULE, symbol).peekable();
+    let imported = bindings.peek().is_some() && bindings.all(|b| matches!(b.bound, Bound::Import(_)));
+    let key = (u32::try_from(unit).unwrap_or(u32::MAX), symbol);
+    match members.get(&key) {
+        Some(chains) if imported => {
+            chains.iter().map(|chain| format!("{name}.{}", chain.join("."))).collect()
+        }
+        _ => vec![name.to_owned()],
+    }
 }
 
 /// Whether `name` is known without being bound: a builtin of Python 3, or one of Python 2

@@ -59,6 +59,12 @@ pub fn fix(operation: &str) -> Option<&'static str> {
     rows::TABLE.fix(operation)
 }
 
+/// Whether the effect table has rows for a package outside the standard library, so that
+/// its own code need not be read.
+pub fn models(package: &str) -> bool {
+    rows::TABLE.knows(package)
+}
+
 /// Every operation of the effect table as answers show it, and whether a case names it in
 /// its code (else in what it expects); sorted.
 pub fn operations() -> Vec<(String, bool)> {
@@ -132,7 +138,7 @@ fn facts(
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
-    let walk = walk::Walk::new(body, text.len(), stub, limit);
+    let walk = walk::Walk::new(body, text.len(), stub, declarations, limit);
     if walk.too_deep {
         return None;
     }

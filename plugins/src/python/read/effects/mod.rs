@@ -14,7 +14,7 @@ mod order;
 mod paths;
 mod runner;
 
-use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Opaque, Pin, When};
+use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Name, Names as Taken, Opaque, Pin, When};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
@@ -257,7 +257,11 @@ impl<'a> Judge<'_, 'a> {
                 next.strip_prefix(chain.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             });
             if !longer {
-                let import = loads::load(chain.clone(), ImportKind::StringRef, true, *range, self.lines);
+                let mut import = loads::load(chain.clone(), ImportKind::StringRef, true, *range, self.lines);
+                // The chain itself is among the references of the units that read it.
+                let last = chain.rsplit('.').next().unwrap_or(chain);
+                let name = Name { imported: last.to_owned(), local: chain.clone() };
+                import.names = Taken::List(vec![name]);
                 self.found.imports.push(import);
             }
         }

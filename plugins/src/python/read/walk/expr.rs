@@ -58,13 +58,13 @@ impl<'a> Walk<'a> {
                 match root_of(expr) {
                     // Members of the instance are looked up where they are used.
                     Some(root) if matches!(root.as_str(), "self" | "cls") => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
                     // Types have no effects; they may name a submodule.
                     None if self.annotation => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
-                    _ => self.rooted(what, orderless, &attribute.value),
+                    _ => self.rooted(what, orderless, &attribute.value, Some(attribute.attr.as_str())),
                 }
             }
             Expr::Call(call) => self.call(call, expr, orderless),
@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
                     self.site(What::Subscript(subscript), orderless);
                 }
                 if !self.annotation && named {
-                    self.rooted(What::Subscript(subscript), orderless, &subscript.value);
+                    self.rooted(What::Subscript(subscript), orderless, &subscript.value, None);
                 } else {
                     self.expr(&subscript.value, orderless);
                 }
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
                         let pair = self.pair(&compare.left, right);
-                        self.rooted(What::Contains(pair), true, right);
+                        self.rooted(What::Contains(pair), true, right, None);
                     } else {
                         self.expr(right, matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn));
                     }
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
                     "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
                     _ => {}
                 }
-                self.sites[at].root = self.chain_base(&attribute.value);
+                self.sites[at].root = self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
@@ -282,20 +282,27 @@ impl<'a> Walk<'a> {
     }
 
     /// The part of a chain before its last attribute: its root is used, but not as a
-    /// value of its own.
-    pub(super) fn chain_base(&mut self, value: &'a Expr) -> Option<Symbol> {
+    /// value of its own. `last` is that attribute, when all that is done is to read it.
+    pub(super) fn chain_base(&mut self, value: &'a Expr, last: Option<&'a str>) -> Option<Symbol> {
         let mut at = value;
         let depth = self.depth;
+        let mut chain: Vec<&'a str> = last.into_iter().collect();
         loop {
             match at {
                 Expr::Name(name) => {
                     let symbol = self.names.intern(&name.id);
-                    self.use_symbol(symbol, None, name.range);
+                    chain.reverse();
+                    self.use_members(symbol, chain, name.range);
                     self.depth = depth;
                     return Some(symbol);
                 }
                 // Counted, because freeing the tree recurses here too.
-                Expr::Attribute(attribute) if self.descend() => at = &attribute.value,
+                Expr::Attribute(attribute) if self.descend() => {
+                    if self.members.is_some() {
+                        chain.push(attribute.attr.as_str());
+                    }
+                    at = &attribute.value;
+                }
                 Expr::Attribute(_) => break,
                 other => {
                     self.expr(other, false);

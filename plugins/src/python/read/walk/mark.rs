@@ -22,7 +22,7 @@ impl<'a> Walk<'a> {
                 if root_of(value).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
                     && attribute.attr.as_str() != "__doc__" =>
             {
-                self.rooted(What::Alias(value), false, &attribute.value);
+                self.rooted(What::Alias(value), false, &attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
                     && root_of(operand).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
                     && attribute.attr.as_str() != "__doc__" =>
             {
-                self.rooted(What::Compared(operand), true, &attribute.value);
+                self.rooted(What::Compared(operand), true, &attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
@@ -107,10 +107,12 @@ impl<'a> Walk<'a> {
     /// A quoted annotation uses the names in it.
     pub(super) fn forward_reference(&mut self, text: &'a str) {
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
-            let root = word.split('.').next().unwrap_or("");
+            let mut parts = word.split('.');
+            let root = parts.next().unwrap_or("");
             if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
                 let symbol = self.names.intern(root);
-                self.use_symbol(symbol, None, TextRange::default());
+                let chain = parts.filter(|part| !part.is_empty()).collect();
+                self.use_members(symbol, chain, TextRange::default());
             }
         }
     }

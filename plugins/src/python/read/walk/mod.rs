@@ -146,6 +146,15 @@ pub(in crate::python::read) struct Docstring {
     pub(in crate::python::read) kept: bool,
 }
 
+/// How names are used.
+#[derive(Debug, Default)]
+pub(in crate::python::read) struct Members<'a> {
+    /// `["b", "c"]` for `a.b.c`.
+    pub(in crate::python::read) chains: FxHashSet<(UnitId, Symbol, Vec<&'a str>)>,
+    /// Called, passed on, assigned to, indexed: anything but read an attribute of.
+    pub(in crate::python::read) whole: FxHashSet<(UnitId, Symbol)>,
+}
+
 /// Everything the traversal collects.
 pub(in crate::python::read) struct Walk<'a> {
     pub(in crate::python::read) names: Scopes<'a>,
@@ -160,6 +169,9 @@ pub(in crate::python::read) struct Walk<'a> {
     pub(in crate::python::read) units: Vec<Unit<'a>>,
     /// Which bytes belong to which unit: sorted by start, inner ones after outer ones.
     pub(in crate::python::read) ranges: Vec<(TextRange, UnitId)>,
+    /// Attribute chains on imported names, by unit, and names used in any other way;
+    /// only kept for declarations.
+    pub(in crate::python::read) members: Option<Members<'a>>,
     /// Functions that bind a module name through `global`.
     pub(in crate::python::read) writers: Vec<(Symbol, UnitId)>,
     pub(in crate::python::read) docstrings: Vec<Docstring>,
@@ -196,7 +208,13 @@ pub(in crate::python::read) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Walks `body`; `stub` for `.pyi`; gives up below `limit` levels.
-    pub(in crate::python::read) fn new(body: &'a [Stmt], bytes: usize, stub: bool, limit: u32) -> Self {
+    pub(in crate::python::read) fn new(
+        body: &'a [Stmt],
+        bytes: usize,
+        stub: bool,
+        members: bool,
+        limit: u32,
+    ) -> Self {
         let mut walk = Self {
             names: Scopes::new(bytes),
             targets: Vec::new(),
@@ -207,6 +225,7 @@ impl<'a> Walk<'a> {
             strings: Vec::new(),
             units: vec![Unit::module(), Unit::main()],
             ranges: Vec::new(),
+            members: members.then(Members::default),
             writers: Vec::new(),
             docstrings: Vec::new(),
             reads_docs: false,
@@ -371,20 +390,20 @@ impl<'a> Walk<'a> {
                     }
                 } else if let Some(value) = value {
                     let pair = self.pair(target, value);
-                    self.rooted(What::Store(pair), false, &attribute.value);
+                    self.rooted(What::Store(pair), false, &attribute.value, None);
                     self.depth -= 1;
                     return;
                 }
-                self.chain_base(&attribute.value);
+                self.chain_base(&attribute.value, None);
             }
             Expr::Subscript(subscript) => {
                 match value {
                     Some(value) => {
                         let pair = self.pair(target, value);
-                        self.rooted(What::Store(pair), false, &subscript.value);
+                        self.rooted(What::Store(pair), false, &subscript.value, None);
                     }
                     None => {
-                        self.chain_base(&subscript.value);
+                        self.chain_base(&subscript.value, None);
                     }
                 }
                 self.expr(&subscript.slice, false);
@@ -395,6 +414,25 @@ impl<'a> Walk<'a> {
     }
 
     fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
+        if let Some(members) = &mut self.members {
+            members.whole.insert((self.unit, symbol));
+        }
+        self.note_use(symbol, bare, range);
+    }
+
+    /// A use of which only the attributes `chain` are read.
+    fn use_members(&mut self, symbol: Symbol, chain: Vec<&'a str>, range: TextRange) {
+        // A name that is not known to be imported yet is not told apart.
+        let known = !chain.is_empty() && self.names.flags(symbol) & flag::IMPORTED != 0;
+        match &mut self.members {
+            Some(members) if known => _ = members.chains.insert((self.unit, symbol, chain)),
+            Some(members) => _ = members.whole.insert((self.unit, symbol)),
+            None => {}
+        }
+        self.note_use(symbol, None, range);
+    }
+
+    fn note_use(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
         let index = symbol.index();
         if index >= self.last_use.len() {
             self.last_use.resize(self.names.len().max(index + 1), u32::MAX);
@@ -438,11 +476,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A site whose chain continues with `base`. It comes before the sites inside `base`.
-    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr) {
+    /// A site whose chain continues with `base`, of which `last` is read. It comes before
+    /// the sites inside `base`.
+    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr, last: Option<&'a str>) {
         let at = self.sites.len();
         self.site(what, orderless);
-        self.sites[at].root = self.chain_base(base);
+        self.sites[at].root = self.chain_base(base, last);
     }
 
     fn pair(&mut self, first: &'a Expr, second: &'a Expr) -> u32 {
