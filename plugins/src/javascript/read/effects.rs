@@ -224,7 +224,12 @@ impl<'a> Walk<'_, 'a> {
             Class::Env => match op.path.get(covered) {
                 Some(&"hasOwnProperty") if matches!(usage, Usage::Call(_)) => {
                     let Usage::Call(call) = usage else { return };
-                    match call.arguments.first().and_then(Argument::as_expression).and_then(|e| self.literal(e)) {
+                    match call
+                        .arguments
+                        .first()
+                        .and_then(Argument::as_expression)
+                        .and_then(|e| self.literal(e))
+                    {
                         Some(name) => self.environment(&name, span),
                         None => self.named(shown, "whole-env", span),
                     }

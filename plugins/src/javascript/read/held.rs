@@ -75,9 +75,12 @@ impl<'a> Walk<'_, 'a> {
     /// Lets go of what the rest of the file made matter.
     pub(super) fn release(&mut self) {
         let held = std::mem::take(&mut self.held);
-        for (matters, effects) in
-            [(held.handles, held.of_handles), (held.buffers, held.of_buffers), (held.console, held.of_console), (held.forms, held.of_forms)]
-        {
+        for (matters, effects) in [
+            (held.handles, held.of_handles),
+            (held.buffers, held.of_buffers),
+            (held.console, held.of_console),
+            (held.forms, held.of_forms),
+        ] {
             if matters {
                 self.effects.extend(effects);
             }

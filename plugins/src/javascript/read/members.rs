@@ -236,7 +236,16 @@ impl<'a> Walk<'_, 'a> {
 fn is_file_time(name: &str) -> bool {
     matches!(
         name,
-        "mtime" | "mtimeMs" | "mtimeNs" | "atime" | "atimeMs" | "ctime" | "ctimeMs" | "birthtime" | "birthtimeMs" | "ino"
+        "mtime"
+            | "mtimeMs"
+            | "mtimeNs"
+            | "atime"
+            | "atimeMs"
+            | "ctime"
+            | "ctimeMs"
+            | "birthtime"
+            | "birthtimeMs"
+            | "ino"
     )
 }
 

@@ -55,6 +55,8 @@ pub(super) enum Bound<'a> {
     Value(&'a Expr),
     /// `for name in value`; the position when the target is a tuple.
     Element(&'a Expr, Option<u8>),
+    /// `a, name = value`: the position.
+    Unpacked(&'a Expr, u8),
     /// `with value as name`.
     Entered(&'a Expr),
     /// `def`, with the scope of its body.

@@ -373,6 +373,9 @@ impl<'a> Walk<'a> {
                         Bound::Value(Expr::Tuple(values)) if values.len() == elts.len() => {
                             Bound::Value(&values.elts[at])
                         }
+                        Bound::Value(value) if !elts.iter().any(Expr::is_starred_expr) => {
+                            u8::try_from(at).map_or(Bound::Other, |at| Bound::Unpacked(value, at))
+                        }
                         _ => Bound::Other,
                     };
                     self.target(element, inner, None);
@@ -494,6 +497,24 @@ impl<'a> Walk<'a> {
         if let Expr::Name(_) = value {
             self.site(What::Escape(value), false);
         }
+    }
+
+    /// Whether a container keeps what it was made with: nothing in the file stores into it,
+    /// and it is not handed on.
+    pub(in crate::python::read) fn is_constant(&self, symbol: Symbol) -> bool {
+        let changed =
+            self.sites.iter().filter(|site| site.root == Some(symbol)).any(|site| match site.what {
+                What::Store(_) | What::Escape(_) => true,
+                What::Call(Expr::Call(call)) => match &*call.func {
+                    Expr::Attribute(method) => !matches!(
+                        method.attr.as_str(),
+                        "get" | "items" | "keys" | "values" | "index" | "count" | "copy"
+                    ),
+                    _ => false,
+                },
+                _ => false,
+            });
+        !changed && !self.uses.iter().any(|u| u.symbol == symbol && u.bare.is_some())
     }
 
     /// All calls of the function that `symbol` is in the function scope `around`, and where
