@@ -12,6 +12,7 @@ mod hidden;
 mod host;
 mod order;
 mod paths;
+mod replace;
 mod runner;
 
 use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Name, Names as Taken, Opaque, Pin, When};
