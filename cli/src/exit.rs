@@ -13,7 +13,6 @@ pub(crate) enum Exit {
     /// Usage, configuration, or a needed tool is unavailable.
     Unusable = 2,
     /// A gate cannot vouch: something in scope was NOT CHECKED.
-    #[expect(dead_code, reason = "part of the contract; the gates use it")]
     CannotVouch = 3,
     /// No verdict: deferred, stale, interrupted.
     NoVerdict = 75,

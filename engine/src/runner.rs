@@ -92,7 +92,7 @@ pub struct Reported {
 }
 
 /// What a runner found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
     /// Its projects, sorted by root and then by configuration file.
     pub projects: Vec<RunnerProject>,
@@ -101,7 +101,7 @@ pub struct Discovery {
 }
 
 /// One configured project of a runner: a root, its options and its tests.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunnerProject {
     /// Its directory, project-relative.
     pub root: String,
@@ -122,7 +122,7 @@ pub struct RunnerProject {
 }
 
 /// A test file of a runner project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestFile {
     /// Project-relative path.
     pub path: String,
@@ -132,7 +132,7 @@ pub struct TestFile {
 }
 
 /// Something tests depend on without importing it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Shared {
     /// What.
     pub target: Target,

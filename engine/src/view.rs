@@ -74,7 +74,7 @@ pub fn graph(project: &Project<'_>, options: &GraphOptions) -> GraphView {
 /// The nodes that a person may mean by `path`.
 fn at(project: &Project<'_>, path: &str) -> Vec<NodeId> {
     let graph = &project.graph;
-    let mut found = graph.nodes_of(path).to_vec();
+    let mut found = graph.nodes_of(path);
     found.extend(graph.node(&NodeKey::Manifest(path.into())));
     found.extend(graph.node(&NodeKey::Package(path.into())));
     for (number, &test) in project.tests.iter().enumerate() {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!                                    ┌─ NotStart ──> not_started ■
-//!  (nothing) ── Intend ──> pending ──┤
+//!  (nothing) ── Intend ──> pending ──┤           (nothing) ── NotStart ──> not_started ■
 //!                           │   │    └─ Start ──> running ── Complete ──> completed ■
 //!                           │   │                    ├── NotSpawn ──> not_started ■
 //!                 Complete ─┘   │                    │
@@ -156,6 +156,8 @@ pub fn step(phase: Phase, from: Option<CallState>, step: Step) -> Result<CallSta
     use CallState as S;
     match (from, step) {
         (None, Step::Intend) => Ok(S::Pending),
+        // A command may be declined after its preflight, without an intent.
+        (None, Step::NotStart) if phase == Phase::Command => Ok(S::NotStarted),
         (Some(S::Pending), Step::Start) => Ok(S::Running),
         (Some(S::Pending), Step::NotStart) => Ok(S::NotStarted),
         // A preflight may be answered in process, without a child to record.

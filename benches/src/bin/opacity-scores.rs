@@ -18,7 +18,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity};
+use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity_with};
 use owed_engine::project::{Delta, Plugins, Project, Reading, Settings};
 use owed_engine::read::DiskTree;
 use owed_engine::runner::NoLoader;
@@ -86,10 +86,10 @@ fn score(dir: &Path) -> Result<Score> {
     let plan = select(&files, &Delta::default(), &all);
     let by_file = count(plan.tests.iter().map(|test| test.opacity));
     let project = load(Reading::Declarations);
-    let by_declaration = opacity(&project, &OpacityOptions::default());
+    let by_declaration = opacity_with(&project, &OpacityOptions::default());
     let with = OpacityOptions { packages: Some(Budget::default()), ..OpacityOptions::default() };
     let installed = ["node_modules", ".venv", "venv"].iter().any(|name| dir.join(name).is_dir());
-    let with_packages = installed.then(|| opacity(&project, &with));
+    let with_packages = installed.then(|| opacity_with(&project, &with));
     let head = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).current_dir(&dir).output()?;
     Ok(Score {
         name: dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),

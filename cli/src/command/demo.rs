@@ -1,4 +1,4 @@
-//! `owed demo`: a small project, a change in it, and what `plan` and `why` say.
+//! `owed demo`: a small project, a change in it, and what `plan`, `why` and `opacity` say.
 //!
 //! The project is real (a git repository with sources and tests in two languages), so
 //! that one can play on with it. Its tests need nothing installed: `node --test` for
@@ -65,6 +65,13 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
     say("A file that a test reads counts like a source, here the tax rates:")?;
     show(&["plan", files::DATA, "--quiet"])?;
 
+    say("A pass may be kept for later only if everything that could change it is known. Six tests, \
+         one of each class:")?;
+    for (path, text) in files::EXTRAS {
+        host::write(&dir.join(path), text).with_context(|| format!("{path} cannot be written"))?;
+    }
+    show(&[&["opacity"][..], files::CLASSES].concat())?;
+
     let place = quoted(&dir.display().to_string());
     output.answer(&format!("\n{}\n  cd {place}\n", style::bold("The folder is kept. Play on:")))?;
     // `cargo run` puts nothing on PATH.
@@ -75,7 +82,7 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
         "owed plan --format argv        # the commands that run what is owed",
         "owed graph --format html > graph.html",
         "owed plan stock/levels.py      # what would a change of this file owe?",
-        "node --test && python3 -m unittest discover   # runs all tests (node 22.18 or newer)",
+        "node --test shop/*.test.ts && python3 -m unittest discover   # node 22.18 or newer",
     ] {
         output.answer(&format!("  {line}\n"))?;
     }

@@ -1,6 +1,6 @@
 //! `owed opacity`: the class of each test, every reason for it, and what would lift it.
 
-use owed_engine::opacity::{Budget, OpacityOptions, opacity};
+use owed_engine::opacity::opacity;
 use owed_engine::path;
 use owed_engine::project::{Project, Reading};
 
@@ -23,11 +23,11 @@ pub(crate) fn run(global: &Global, args: &Opacity, output: &Output) -> anyhow::R
     for path in &paths {
         known(&project, path)?;
     }
-    let options = OpacityOptions { paths: paths.clone(), packages: Some(Budget::default()) };
-    let report = session.timed("opacity", || opacity(&project, &options));
+    let mut report = session.timed("opacity", || opacity(&project, &paths));
     let asked =
         |path: &str| paths.is_empty() || paths.iter().any(|p| p.is_empty() || path::is_within(path, p));
     let not_checked = project.not_checked.iter().filter(|file| asked(&file.path)).cloned().collect();
+    report.problems.retain(|problem| asked(&problem.path));
     let mut answer = OpacityAnswer::new(report, not_checked);
     session.add_trouble(&Trouble::default(), &mut answer.not_checked, &mut answer.problems);
     match global.format {
@@ -38,11 +38,11 @@ pub(crate) fn run(global: &Global, args: &Opacity, output: &Output) -> anyhow::R
 }
 
 fn known(project: &Project<'_>, path: &str) -> anyhow::Result<()> {
-    let inside = |file: &String| path.is_empty() || path::is_within(file, path);
+    let inside = |file: &str| path.is_empty() || path::is_within(file, path);
     if project.facts.keys().any(inside) || project.not_checked.iter().any(|file| inside(&file.path)) {
         return Ok(());
     }
-    let near = near(path, project.facts.keys().map(String::as_str), 3);
+    let near = near(path, project.facts.keys(), 3);
     let what = match project.tree.kind(path) {
         Some(_) => format!("{path} is no source that owed reads"),
         None => format!("there is no file {path}"),

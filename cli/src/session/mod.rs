@@ -6,10 +6,11 @@
 
 mod change;
 mod loader;
+mod store;
+mod timings;
 mod tree;
 
-use std::time::Duration;
-
+use owed_engine::cache::{Cache, Time};
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
 use owed_engine::project::{Delta, Plugins, Project, Reading};
 use owed_engine::runner::ConfigLoader;
@@ -17,6 +18,7 @@ use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
 
 pub(crate) use change::Question;
+use timings::Timings;
 use tree::SiteTree;
 
 use crate::answer::{Base, NotCheckedFile, ProblemSeen};
@@ -26,7 +28,7 @@ use crate::config::{self, Config};
 use crate::host;
 use crate::output::Output;
 use crate::progress::Spinner;
-use crate::render::{count, style};
+use crate::render::count;
 use crate::site::{Git, Site};
 
 /// A project that questions can be asked about.
@@ -38,6 +40,9 @@ pub(crate) struct Session {
     tree: SiteTree,
     loader: Box<dyn ConfigLoader>,
     output: Output,
+    timings: Timings,
+    /// What earlier runs have kept, and when this one began, by the clock of the disk.
+    cache: Option<(Cache, Time)>,
 }
 
 /// What changed, and between what.
@@ -71,26 +76,33 @@ impl Trouble {
 impl Session {
     /// Finds the project and its files, and reads its configuration.
     pub(crate) fn open(global: &Global, against: &Against, output: &Output) -> anyhow::Result<Self> {
-        let start = host::now();
-        let site = Site::open(&global.cwd)?;
+        let timings = Timings::start(global.timings, output);
+        let site = timings.step("site", || Site::open(&global.cwd), |_| String::new())?;
+        let cache = if global.no_cache { None } else { store::open(&site.root) };
         let tree_of = |limit| SiteTree::new(&site, against, limit);
-        let (config, tree) = if against.staged || against.revision.is_some() {
-            // The configuration is judged like every other file: by the bytes in git.
-            let tree = tree_of(config::default_limit())?;
-            let config = config::load(|name| text_in(&tree, name))?;
-            let same = config.settings.file_size == config::default_limit();
-            let tree = if same { tree } else { tree_of(config.settings.file_size)? };
-            (config, tree)
-        } else {
-            let config = config::load(|name| text_on_disk(&site, name))?;
-            let tree = tree_of(config.settings.file_size)?;
-            (config, tree)
-        };
+        let (config, tree) = timings.step(
+            "files",
+            || -> anyhow::Result<(Config, SiteTree)> {
+                if against.staged || against.revision.is_some() {
+                    // The configuration is judged like every other file: by the bytes in git.
+                    let tree = tree_of(config::default_limit())?;
+                    let config = config::load(|name| text_in(&tree, name))?;
+                    let same = config.settings.file_size == config::default_limit();
+                    let tree = if same { tree } else { tree_of(config.settings.file_size)? };
+                    Ok((config, tree))
+                } else {
+                    let config = config::load(|name| text_on_disk(&site, name))?;
+                    let tree = tree_of(config.settings.file_size)?;
+                    let stats = cache.as_ref().map(|(cache, _)| cache.stats()).unwrap_or_default();
+                    Ok((config, tree.with_stats(stats)))
+                }
+            },
+            |opened| {
+                opened.as_ref().map_or_else(|_| String::new(), |(_, tree)| count(tree.files().len(), "file"))
+            },
+        )?;
         let loader = loader::choose(&site, against, global.is_static);
-        let session = Self { site, config, tree, loader, output: *output };
-        let files = count(session.tree.files().len(), "file");
-        session.took("files", start.elapsed(), &files);
-        Ok(session)
+        Ok(Self { site, config, tree, loader, output: *output, timings, cache })
     }
 
     /// The inventory.
@@ -123,16 +135,43 @@ impl Session {
 
     fn load(&self, reading: Reading) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-        let mut project = self.step(
-            "read",
-            || Project::read(&self.tree, plugins, self.config.settings.clone(), reading),
-            |project| count(project.facts.len(), "source"),
-        );
-        self.step("discover", || project.discover(&*self.loader), |()| String::new());
-        self.step("resolve", || project.resolve(), |()| String::new());
+        let settings = || self.config.settings.clone();
+        let cache = self.cache.as_ref().map(|(cache, _)| cache);
+        let recalled = cache.and_then(|cache| {
+            self.timings.step(
+                "recall",
+                || Project::recall(&self.tree, plugins, settings(), reading, &*self.loader, cache),
+                |project| project.as_ref().map_or("not as it was", |_| "as it was").to_owned(),
+            )
+        });
+        let project = recalled.unwrap_or_else(|| {
+            let mut project = self.timings.step(
+                "read",
+                || Project::read_with(&self.tree, plugins, settings(), reading, cache),
+                |project| {
+                    let sources = count(project.facts.len(), "source");
+                    match cache.map(Cache::hits_and_misses) {
+                        Some((hits, misses)) => format!("{sources}, {hits} known, {misses} parsed"),
+                        None => sources,
+                    }
+                },
+            );
+            self.timings.step("discover", || project.discover(&*self.loader), |()| String::new());
+            self.timings.step("resolve", || project.resolve(), |()| String::new());
+            self.timings.step("keep", || project.keep(), |()| String::new());
+            project
+        });
+        if let Some((cache, opened)) = &self.cache {
+            if let Some(stats) = self.tree.stats(*opened) {
+                cache.keep_stats(&stats);
+            }
+            for note in cache.notes() {
+                self.timings.remark(&note);
+            }
+        }
         let (nodes, edges) = project.graph.size();
-        self.took_none(&format!(
-            "{}, {}, {}, {nodes} nodes, {edges} edges",
+        self.timings.remark(&format!(
+            "graph      {}, {}, {}, {nodes} nodes, {edges} edges",
             count(project.suites.len(), "runner project"),
             count(project.tests.len(), "test"),
             match project.classes.len() {
@@ -161,6 +200,21 @@ impl Session {
         problems.dedup();
     }
 
+    /// The files of the project.
+    pub(crate) fn tree(&self) -> &dyn owed_engine::tree::Tree {
+        &self.tree
+    }
+
+    /// Links of the project that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        self.tree.broken_links()
+    }
+
+    /// What could not be looked at, and what is odd about the place.
+    pub(crate) fn trouble(&self) -> Trouble {
+        self.own_trouble()
+    }
+
     fn own_trouble(&self) -> Trouble {
         let mut trouble = self.tree.trouble(&self.site);
         if let Some(source) = self.config.source {
@@ -175,33 +229,9 @@ impl Session {
         trouble
     }
 
-    /// Runs `work`, and says with `-v` how long it took.
+    /// Runs `work`, and notes how long it took.
     pub(crate) fn timed<T>(&self, phase: &str, work: impl FnOnce() -> T) -> T {
-        let start = host::now();
-        let result = work();
-        self.took(phase, start.elapsed(), "");
-        result
-    }
-
-    /// The same, with what came of it.
-    fn step<T>(&self, phase: &str, work: impl FnOnce() -> T, found: impl FnOnce(&T) -> String) -> T {
-        let start = host::now();
-        let result = work();
-        self.took(phase, start.elapsed(), &found(&result));
-        result
-    }
-
-    fn took_none(&self, found: &str) {
-        if self.output.view.verbose {
-            self.output.aside(&style::dim(&format!("graph      {found}")));
-        }
-    }
-
-    fn took(&self, phase: &str, time: Duration, found: &str) {
-        if self.output.view.verbose {
-            let line = format!("{phase:<10} {:>8.1} ms  {found}", time.as_secs_f64() * 1000.0);
-            self.output.aside(&style::dim(line.trim_end()));
-        }
+        self.timings.step(phase, work, |_| String::new())
     }
 }
 

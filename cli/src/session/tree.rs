@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use owed_engine::cache::{Stats, Time};
+use owed_engine::digest::Digest;
 use owed_engine::path;
 use owed_engine::problem::{NotChecked, Unchecked};
 use owed_engine::read::{DiskTree, Inventory, walk};
-use owed_engine::tree::{Kind, Tree};
+use owed_engine::tree::{Kind, Tree, Witness};
 use owed_engine::vcs::ObjectTree;
 
 use super::{Trouble, git_failed};
@@ -78,6 +80,22 @@ impl SiteTree {
         Ok(tree)
     }
 
+    /// The same tree, with what earlier runs were told of its files.
+    pub(crate) fn with_stats(mut self, stats: Stats) -> Self {
+        if let Whole::Disk(tree) = self.whole {
+            self.whole = Whole::Disk(tree.with_stats(stats));
+        }
+        self
+    }
+
+    /// What is now known of its files, when something was learnt since `start`.
+    pub(crate) fn stats(&self, start: Time) -> Option<Stats> {
+        match &self.whole {
+            Whole::Disk(tree) => tree.stats(start),
+            Whole::Objects(_) => None,
+        }
+    }
+
     fn narrow(&mut self) {
         let prefix = self.prefix.clone();
         let below = |path: &String| Some(path::strip(path, &prefix)?.to_owned());
@@ -108,6 +126,13 @@ impl SiteTree {
             }
         }
         trouble
+    }
+
+    /// Links that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        let Whole::Disk(disk) = &self.whole else { return Vec::new() };
+        let inside = |link: &String| Some(path::strip(link, &self.prefix)?.to_owned());
+        disk.broken_links().iter().filter_map(inside).collect()
     }
 
     fn inner(&self) -> &dyn Tree {
@@ -162,5 +187,26 @@ impl Tree for SiteTree {
     fn real(&self, path: &str) -> Option<String> {
         let real = self.inner().real(&self.whole_path(path))?;
         path::strip(&real, &self.prefix).map(str::to_owned)
+    }
+
+    fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
+        self.inner().read_with_digest(&self.whole_path(path))
+    }
+
+    fn known_digest(&self, path: &str) -> Option<Digest> {
+        self.inner().known_digest(&self.whole_path(path))
+    }
+
+    fn layout(&self) -> Option<Digest> {
+        let whole = self.inner().layout()?;
+        Some(Digest::of_parts([&whole.0[..], self.prefix.as_bytes()]))
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        self.inner().witness()
+    }
+
+    fn confirms(&self, witness: &Witness) -> bool {
+        self.inner().confirms(witness)
     }
 }

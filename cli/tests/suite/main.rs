@@ -4,6 +4,9 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod check;
+mod check_formats;
+mod check_hostile;
 mod config;
 mod demo;
 mod doctor;
@@ -12,7 +15,9 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod opacity;
 mod plan;
+mod record;
 mod reports;
 mod reuse;
 mod schema;

@@ -185,7 +185,8 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
 
 /// The inputs that an effect names, for a file resolved by a class.
 pub(crate) fn pins_of(project: &Project<'_>, class: u32, path: &str, effect: &Effect) -> Vec<PinName> {
-    let places = |expression| closure::places(project, class, path, expression).into_iter().flatten();
+    let places =
+        |expression| closure::places(project, project.tree, class, path, expression).into_iter().flatten();
     match &effect.class {
         EffectClass::Opaque(_) => Vec::new(),
         EffectClass::Bounded(expression) => places(expression).map(PinName::Directory).collect(),
@@ -237,7 +238,9 @@ fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
         (Origin::Import(_), Opaque::Unresolved) => {
             format!("make `{operation}` lead to a file: generate it first, or correct the specifier")
         }
-        (Origin::Import(_), Opaque::ComputedLoad) => {
+        (origin, Opaque::ComputedLoad)
+            if matches!(origin, Origin::Import(_)) || matches!(&**operation, "import" | "require") =>
+        {
             "give the specifier a constant beginning, or import the candidates by name".to_owned()
         }
         (Origin::Import(_), Opaque::Native) => {

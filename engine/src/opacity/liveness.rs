@@ -10,7 +10,7 @@ use super::classes::counts;
 use super::module::{Module, Part, UnitId};
 use super::packages::Packages;
 use super::units::{self, Units};
-use crate::facts::FileFacts;
+use crate::facts::{FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
 use crate::project::Project;
@@ -90,7 +90,7 @@ impl<'p> Liveness<'p> {
         let mut causes = Vec::new();
         let mut because = |modules: &[Module<'p>], at: usize, facts: &'p [Trait]| {
             let module = &modules[at];
-            causes.extend(facts.iter().map(|fact| Cause {
+            causes.extend(facts.iter().filter(|fact| !is_said_twice(fact, facts)).map(|fact| Cause {
                 unit: module.unit(module.part_of(fact.origin)),
                 at: At::Module(number(at)),
                 fact: Cow::Borrowed(fact),
@@ -241,6 +241,16 @@ impl<'p> Liveness<'p> {
         }
         chain
     }
+}
+
+/// Whether an effect of the same line says what an import that is computed says, too.
+fn is_said_twice(fact: &Trait, facts: &[Trait]) -> bool {
+    let same = |other: &Trait| {
+        matches!(other.origin, Origin::Effect(_)) && (other.reason, other.line) == (fact.reason, fact.line)
+    };
+    matches!(fact.origin, Origin::Import(_))
+        && fact.reason == Some(Opaque::ComputedLoad)
+        && facts.iter().any(same)
 }
 
 /// A runner project that is not understood may have inputs that nobody named.

@@ -22,5 +22,5 @@ pub(crate) use classes::Classes;
 pub use packages::Budget;
 pub use report::{
     FileOpacity, Held, Kind, OpacityOptions, OpacityReport, PinName, ReasonFor, ReasonHere, TestOpacity,
-    opacity,
+    opacity, opacity_with,
 };

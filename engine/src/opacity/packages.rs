@@ -16,7 +16,8 @@ use crate::facts::{FileFacts, Import, ImportKind, Opaque, Presence};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::language::SourceFile;
 use crate::path;
-use crate::project::{Project, source_bytes};
+use crate::project::Project;
+use crate::reader::source_bytes;
 use crate::resolve::{Installed, InstalledModule, Resolver};
 use crate::selection::Opacity;
 
@@ -92,7 +93,7 @@ impl Packages {
     /// Follows every import of the project that leads into a package.
     pub(crate) fn walk(project: &Project<'_>, budget: Budget) -> Self {
         let mut walk = Walk::new(project, budget);
-        let mut waiting = walk.from_project();
+        let mut waiting = walk.first_level();
         while !waiting.is_empty() {
             waiting = walk.level(waiting);
         }
@@ -133,7 +134,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// The imports of the project's own files that lead into packages.
-    fn from_project(&mut self) -> Vec<Waiting> {
+    fn first_level(&mut self) -> Vec<Waiting> {
         let graph = &self.project.graph;
         let sources: Vec<(NodeId, u32, &str)> = graph
             .nodes()
@@ -210,7 +211,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             Some(prefix) => package.starts_with(prefix),
             None => package == *pattern,
         };
-        self.project.plugins.runners.iter().any(|runner| runner.toolchain().iter().any(|p| fits(p)))
+        self.project.plugins.runners.iter().any(|runner| runner.toolchain().iter().any(&fits))
     }
 
     fn take(&mut self, found: Vec<(Vec<Waiting>, Vec<Given>)>) -> Vec<Waiting> {

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::cause::{self, Described, LineStarts};
-use super::liveness::Liveness;
+use super::classes::counts;
+use super::liveness::{At, Liveness};
 use super::module::UnitId;
 use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
 use crate::closure;
 use crate::facts::FileFacts;
-use crate::graph::{Origin, Trait};
+use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::path;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -32,6 +33,9 @@ pub struct OpacityReport {
     pub reasons: Vec<Kind>,
     /// The same by place, the place that holds most tests back first.
     pub held: Vec<Held>,
+    /// What configuration does that all tests of a project have in common: it is in every
+    /// identity and lowers no class. Sorted.
+    pub common: Vec<ReasonHere>,
     /// What was not understood, sorted.
     pub problems: Vec<Problem>,
 }
@@ -123,9 +127,16 @@ pub struct OpacityOptions {
     pub packages: Option<Budget>,
 }
 
+/// Classes and reasons of the tests and files at or below `paths` (project-relative; all
+/// when empty), installed packages included.
+pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
+    let packages = Some(Budget::default());
+    opacity_with(project, &OpacityOptions { paths: paths.to_vec(), packages })
+}
+
 /// Classes and reasons of tests and files. The project is to be read with declarations: without them
 /// classes are coarser, never better.
-pub fn opacity(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
+pub fn opacity_with(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
     let paths = &options.paths;
     let packages = options.packages.map_or_else(Packages::default, |budget| Packages::walk(project, budget));
     let live = Liveness::new(project, &packages);
@@ -137,6 +148,7 @@ pub fn opacity(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport
         |path: &str| paths.is_empty() || paths.iter().any(|p| p.is_empty() || path::is_within(path, p));
     let all = tests(project, &live, &described, &reached);
     let mut chosen: Vec<&Found> = all.iter().filter(|found| asked(&found.key.0)).collect();
+    let common = common(project, &live, &described);
     let files = files(project, &live, &described, &asked);
     let answers = answers(&live, &described, &back, &chosen);
     // A question about files that are no tests is about all tests they hold back.
@@ -150,8 +162,28 @@ pub fn opacity(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport
         files,
         reasons: kinds(&described, &chosen),
         held,
+        common,
         problems: problems(project),
     }
+}
+
+/// What configuration files do themselves.
+fn common(project: &Project<'_>, live: &Liveness<'_>, described: &Described) -> Vec<ReasonHere> {
+    let graph = &project.graph;
+    let all = graph.nodes().filter(|node| matches!(graph.key(*node), NodeKey::Test(_) | NodeKey::Suite(_)));
+    let edges = all.flat_map(|node| graph.outgoing(node));
+    let configuration: BTreeSet<NodeId> =
+        edges.filter(|(_, edge)| !counts(*edge)).map(|(to, _)| to).collect();
+    let is_common = |at: At<'_>| match at {
+        At::Module(module) => live.node(module).is_some_and(|node| configuration.contains(&node)),
+        At::Path(_) => false,
+    };
+    let numbers = live.causes.iter().enumerate().filter(|(_, cause)| is_common(cause.at));
+    let places: BTreeSet<usize> = numbers.map(|(number, _)| described.place_of[number]).collect();
+    let mut common: Vec<ReasonHere> =
+        places.into_iter().map(|place| described.places[place].clone()).collect();
+    common.sort_by(|a, b| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
+    common
 }
 
 /// Every test file of every runner project, once.
@@ -340,7 +372,7 @@ fn files(
     }
     let mut listed: BTreeMap<&str, Option<&FileFacts>> =
         project.not_checked.iter().map(|unread| (unread.path.as_str(), None)).collect();
-    listed.extend(project.facts.iter().map(|(path, facts)| (path.as_str(), Some(facts))));
+    listed.extend(project.facts.iter().map(|(path, facts)| (path, Some(facts))));
     listed.retain(|path, _| asked(path));
     let listed: Vec<_> = listed.into_iter().collect();
     listed

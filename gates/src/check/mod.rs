@@ -23,6 +23,7 @@ mod refusal;
 mod run;
 mod session;
 mod submission;
+mod suggest;
 pub mod untrusted;
 
 pub use answer::{Answer, Receipt, State};
@@ -35,3 +36,4 @@ pub use refusal::Why;
 pub use run::{Checks, Identity};
 pub use session::{Allowance, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, PREFLIGHT_ALLOWANCE, Session};
 pub use submission::Submission;
+pub use suggest::{Suggestion, suggest};

@@ -15,7 +15,9 @@
 //! What is saved or unresolved comes before everything else: a missing capability must
 //! not hide that an earlier command is still uncertain.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::answer::{Answer, Receipt};
@@ -145,11 +147,12 @@ impl Checks<'_> {
         self.admit().map_err(Why::Memory)?;
         let options = Options { must_exist: self.must_exist, ..Options::default() };
         let mut run = self.store.open(&who.run, claim, options)?;
+        let at_work = AtWork::on((self.store.state().to_owned(), who.run.clone(), request.call.clone()));
         let permit = match run.begin(&request) {
             Ok(Admission::New(permit)) => permit,
             // Another process was faster.
             Ok(Admission::Replay(_)) | Err(crate::ledger::Failure::Refused(Refusal::InProgress { .. })) => {
-                drop(run);
+                drop((run, at_work));
                 return self.again(who, &request, session, answer);
             }
             Err(failure) => return Err(failure.into()),
@@ -193,7 +196,13 @@ impl Checks<'_> {
                 answer.record = Some(call.clone());
                 return Ok(());
             };
-            let at_work = record.dispatcher.as_ref().filter(|process| {
+            // This process knows by itself what it is at work on.
+            let key = (self.store.state().to_owned(), who.run.clone(), request.call.clone());
+            let at_work = record
+                .dispatcher
+                .as_ref()
+                .filter(|process| **process != self.store.host().me() || AtWork::is_on(&key));
+            let at_work = at_work.filter(|process| {
                 record.state != CallState::Unknown && self.store.host().liveness(process) == Liveness::Alive
             });
             if let Some(process) = at_work {
@@ -286,6 +295,38 @@ impl Checks<'_> {
         match memory {
             Some(memory) if memory.available >= needed => Ok(()),
             memory => Err(Deferred { available: memory.map(|memory| memory.available), needed }),
+        }
+    }
+}
+
+/// A call, for this process.
+type Key = (PathBuf, RunId, CallId);
+
+/// The calls that this process is at work on, or is about to be, each with how often.
+static AT_WORK: Mutex<BTreeMap<Key, usize>> = Mutex::new(BTreeMap::new());
+
+/// A call is in [`AT_WORK`] while this lives.
+struct AtWork(Key);
+
+impl AtWork {
+    fn on(key: Key) -> Self {
+        *AT_WORK.lock().unwrap_or_else(PoisonError::into_inner).entry(key.clone()).or_default() += 1;
+        Self(key)
+    }
+
+    fn is_on(key: &Key) -> bool {
+        AT_WORK.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        let mut calls = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = calls.get_mut(&self.0) {
+            *count -= 1;
+            if *count == 0 {
+                calls.remove(&self.0);
+            }
         }
     }
 }

@@ -45,7 +45,8 @@ pub(super) fn reservation() -> u32 {
 
 /// What the command's own text takes at worst.
 pub(super) fn worst_case(request: &Request) -> u64 {
-    (ESCAPED * request.command.text.len()) as u64
+    // It is written once, and is known.
+    serde_json::to_string(&request.command.text).map_or(u64::MAX, |text| text.len() as u64)
 }
 
 /// How many receipts a run has: commands that were dispatched or may have been.

@@ -19,6 +19,7 @@ mod ack;
 pub mod capacity;
 mod frame;
 mod history;
+mod index;
 mod names;
 mod records;
 mod refusal;
@@ -32,6 +33,7 @@ mod view;
 
 pub use frame::FORMAT;
 pub use history::{Call, History, PhaseRecord};
+pub use index::{Filter, HeldRun, Listing, Row};
 pub use names::{CallId, Digest, Invalid, Label, RunId};
 pub use records::{
     AbortSource, Claim, Claimed, CommandIntended, Completed, EndProof, Evicted, Exit, ExitRecord,

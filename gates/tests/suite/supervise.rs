@@ -175,7 +175,7 @@ fn what_cannot_be_started_is_told_apart() {
     assert_eq!(mute.prepare(&place.sh("true")).unwrap_err(), NotRun::NoSupervisor);
 }
 
-fn executable(file: &Path) {
+pub(crate) fn executable(file: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -493,4 +493,28 @@ fn d8_an_interrupted_or_smaller_run_never_stands_for_a_full_one() {
     );
     assert_eq!(discharges(&same, &fewer, &code(0)), Err(Shortfall::Missing(vec!["b".into(), "c".into()])));
     assert_eq!(discharges(&fewer, &full, &code(0)), Ok(()));
+}
+
+/// Ends a process.
+pub(crate) fn end_all(pid: &str) {
+    kill(pid.parse().unwrap(), rustix::process::Signal::KILL);
+}
+
+/// Ends what still runs with a temporary directory that is noted below `exec`.
+pub(crate) fn end_scratch_of(exec: &Path) {
+    let mut dirs = vec![exec.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|kind| kind == "dispatch") {
+                let note: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+                let scratch = Path::new(note["scratch"].as_str().unwrap()).to_owned();
+                for pid in survivors(None, &scratch).unwrap() {
+                    kill(pid, rustix::process::Signal::KILL);
+                }
+            }
+        }
+    }
 }

@@ -109,12 +109,12 @@ impl Expected {
 }
 
 /// A fenced block as it stands in the Markdown.
-struct Fence {
-    info: String,
+pub(crate) struct Fence {
+    pub(crate) info: String,
     /// The path in the line before it, and whether it is the base side.
-    file: Option<(String, bool)>,
-    body: Vec<String>,
-    at: Range<usize>,
+    pub(crate) file: Option<(String, bool)>,
+    pub(crate) body: Vec<String>,
+    pub(crate) at: Range<usize>,
 }
 
 impl Case {
@@ -312,13 +312,13 @@ impl Case {
     }
 }
 
-fn strings(value: &toml::Value) -> Result<Vec<String>, String> {
+pub(crate) fn strings(value: &toml::Value) -> Result<Vec<String>, String> {
     let list = value.as_array().ok_or_else(|| format!("{value} is no list"))?;
     list.iter().map(|v| v.as_str().map(str::to_owned).ok_or_else(|| format!("{v} is no string"))).collect()
 }
 
 /// Prose lines and fenced blocks.
-fn split(text: &str) -> Result<(Vec<String>, Vec<Fence>), String> {
+pub(crate) fn split(text: &str) -> Result<(Vec<String>, Vec<Fence>), String> {
     let mut prose = Vec::new();
     let mut fences = Vec::new();
     let mut pending: Option<(String, bool)> = None;

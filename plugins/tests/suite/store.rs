@@ -27,11 +27,19 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Every case, sorted by path.
+/// The folders that hold cases of checks.
+pub(crate) const CHECKS: &[&str] = &["check", "ratchet", "repeated"];
+
+/// Every case of selection, sorted by path.
 pub(crate) fn cases() -> Vec<Entry> {
+    cases_in(FOLDERS)
+}
+
+/// Every case in `folders` below `corpus/`, sorted by path.
+pub(crate) fn cases_in(folders: &[&str]) -> Vec<Entry> {
     let root = root();
     let mut entries = Vec::new();
-    for folder in FOLDERS {
+    for folder in folders {
         walk(&root.join(folder), &root, &mut entries);
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));

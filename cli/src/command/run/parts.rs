@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use owed_engine::opacity::{Budget, OpacityOptions, PinName, opacity};
+use owed_engine::opacity::{PinName, opacity};
 use owed_engine::project::Project;
 use owed_engine::receipt::{Dimension, Entry};
 use owed_engine::selection::Opacity;
@@ -29,8 +29,7 @@ pub(in crate::command) struct Class {
 
 /// By number of the test: its class.
 pub(in crate::command) fn classes(project: &Project<'_>) -> Vec<Class> {
-    let options = OpacityOptions { paths: Vec::new(), packages: Some(Budget::default()) };
-    let report = opacity(project, &options);
+    let report = opacity(project, &[]);
     let mut by_key = std::collections::BTreeMap::new();
     for test in report.tests {
         let cause = test.reasons.first().map_or_else(String::new, |first| {

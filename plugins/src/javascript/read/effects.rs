@@ -6,9 +6,9 @@ use oxc_ast::ast::{Argument, Expression};
 use oxc_semantic::SymbolId;
 use oxc_span::Span;
 
+use super::class::{Act, Class, Use};
 use super::clocks::Body;
 use super::operations::Op;
-use super::table::{Act, Class, Use};
 use super::usage::{Site, Usage};
 use super::value::{Piece, Value};
 use super::walk::{Binding, Walk, static_key};

@@ -1,6 +1,6 @@
 //! Import and re-export statements.
 
-use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names, Presence};
+use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names, Opaque, Presence};
 use oxc_ast::ast::{
     ExportAllDeclaration, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
     ImportOrExportKind, ModuleExportName, StringLiteral, TSImportEqualsDeclaration, TSImportType,
@@ -33,6 +33,9 @@ impl<'a> Walk<'_, 'a> {
             }
             other => other,
         };
+        if kind != ImportKind::TypeOnly {
+            self.on_scheme(specifier, span);
+        }
         let (line, span) = self.place(span);
         self.imports.push(Import {
             specifier: specifier.to_owned(),
@@ -44,6 +47,18 @@ impl<'a> Walk<'_, 'a> {
             span,
         });
         self.imports.len() - 1
+    }
+
+    /// Specifiers that lead out of the sources.
+    fn on_scheme(&mut self, specifier: &str, span: Span) {
+        let starts = |list: &[&str]| list.iter().any(|scheme| specifier.starts_with(scheme));
+        if specifier.ends_with(".node") {
+            self.opaque(specifier, Opaque::Native, span);
+        } else if starts(&["http:", "https:"]) {
+            self.opaque("import", Opaque::Network, span);
+        } else if starts(&["data:", "blob:"]) {
+            self.opaque("import", Opaque::Eval, span);
+        }
     }
 
     /// An import statement that is linked before the file runs.

@@ -10,8 +10,8 @@ use oxc_ast::ast::{
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::UnaryOperator;
 
+use super::class::{Act, Class, Use};
 use super::effects::is_empty;
-use super::table::{Act, Class, Use};
 use super::usage::{Site, Usage, is_expectation};
 use super::walk::{Walk, key, static_key};
 use super::watched::Kind;

@@ -24,12 +24,14 @@
 //! scan that errs towards more.
 
 mod acts;
-mod blocks;
+mod bindings;
+pub(super) mod blocks;
 mod cases;
+mod class;
 mod classes;
 mod clocks;
 mod common;
-mod depth;
+pub(super) mod depth;
 mod digest;
 mod effects;
 mod evaluate;
@@ -38,14 +40,15 @@ mod globs;
 mod held;
 mod imports;
 mod lexical;
-mod lines;
+pub(super) mod lines;
 mod loads;
 mod locale;
+mod made;
 mod members;
 mod mocks;
 mod operations;
 mod own;
-mod parse;
+pub(super) mod parse;
 mod places;
 mod programs;
 mod purity;
@@ -185,7 +188,8 @@ fn parse_and_walk(
     whole: bool,
     digests: bool,
 ) -> FileFacts {
-    let parsed = parse::parse(arena, text, extension, declarations, digests);
+    let want = parse::Want { tokens: digests, strict: false };
+    let parsed = parse::parse(arena, text, extension, declarations, want);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
         lexical::read(text)
@@ -218,7 +222,7 @@ fn parse_and_walk(
 }
 
 /// One arena a thread: the memory of the last file serves the next.
-fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
+pub(super) fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
     thread_local! {
         static SPARE: RefCell<Option<Allocator>> = const { RefCell::new(None) };
     }
@@ -232,7 +236,7 @@ fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
 }
 
 /// `x.d.ts`, `x.d.mts`, `x.d.css.ts`.
-fn is_declaration_file(name: &str) -> bool {
+pub(super) fn is_declaration_file(name: &str) -> bool {
     name.ends_with(".d.mts")
         || name.ends_with(".d.cts")
         || (name.ends_with(".ts") && name.rfind(".d.").is_some_and(|at| at > 0))

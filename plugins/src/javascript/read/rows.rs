@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owed_engine::facts::{Opaque, Pin};
 use serde::Deserialize;
 
-use super::table::{Act, Class, Use};
+use super::class::{Act, Class, Use};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use owed_engine::facts::{Opaque, Pin};
+use owed_engine::facts::Opaque;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
 
+use super::class::{Class, Row, Use};
 use super::rows::{RawRoot, RawRow, RawTable, Rest};
 
 const SOURCE: &str = include_str!("../../../../queries/javascript/effects.toml");
@@ -24,106 +24,6 @@ pub(super) fn table() -> &'static Table {
 /// Changes whenever the table does.
 pub(super) fn fingerprint() -> String {
     blake3::hash(SOURCE.as_bytes()).to_hex().as_str()[..12].to_owned()
-}
-
-/// How an operation is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Use {
-    /// In any way.
-    Any,
-    /// Called.
-    Call,
-    /// Called with no argument, or one that is or may be `undefined`.
-    CallEmpty,
-    /// Constructed.
-    New,
-    /// Constructed with no argument, or one that is or may be `undefined`.
-    NewEmpty,
-    /// Read as a value, so that anyone may use it.
-    Read,
-    /// Of a member without a row of its own; never written in the table.
-    #[serde(skip)]
-    Unspecific,
-}
-
-/// What an operation makes of the file that uses it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    /// Nothing.
-    Pure,
-    /// Inputs with a name.
-    Pinned(Vec<Pin>),
-    /// It cannot be named.
-    Opaque(Opaque),
-    /// The environment: the member read is the name.
-    Env,
-    /// A file-system or process operation whose arguments say which input it is.
-    Acts(Act),
-}
-
-/// Operations whose class depends on their arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
-    /// Reads the file named by the argument with that number.
-    Read(usize),
-    /// Reads kind and size of it; more when more fields are used.
-    Stat(usize),
-    /// Lists the directory.
-    List(usize),
-    /// Reads everything below it.
-    Tree(usize),
-    /// Lists what a pattern matches.
-    Glob(usize),
-    /// Writes at the path in the argument.
-    Write(usize),
-    /// Writes at the paths in the first two arguments.
-    Move,
-    /// Reads the file in the first argument, writes at the second.
-    Copy,
-    /// The same for everything below it.
-    CopyTree,
-    /// Opens a file: the flags say whether to read or to write.
-    Open,
-    /// Asks about an open file.
-    Descriptor,
-    /// Loads an environment file.
-    EnvFile,
-    /// Starts a program: the command and its arguments.
-    Spawn,
-    /// Runs a shell command line.
-    Shell,
-    /// Runs a script of the same interpreter.
-    Run(usize),
-    /// Starts a worker.
-    Worker,
-    /// Makes code from text.
-    Code,
-    /// Makes code from bytes.
-    Wasm,
-    /// A file with a date: now, unless one is given.
-    File,
-    /// Serialises the body in the argument; a form gets a random boundary.
-    Body(usize),
-    /// Parses the command line, unless arguments are given.
-    ParseArgs,
-    /// Prints how long something took.
-    ConsoleTime,
-    /// Compares with a snapshot file.
-    Snapshot,
-    /// Compares with a snapshot in the test file itself.
-    InlineSnapshot,
-    /// Sets an environment name for a test.
-    StubEnv,
-}
-
-/// One row.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// When it holds.
-    pub(super) when: Use,
-    /// What it says.
-    pub(super) class: Class,
 }
 
 /// A global or a module with its operations.
@@ -426,25 +326,6 @@ impl Table {
     }
 }
 
-impl Class {
-    /// Worse classes have higher ranks.
-    fn rank(&self) -> u32 {
-        match self {
-            Self::Pure => 0,
-            Self::Pinned(_) | Self::Env => 1,
-            Self::Acts(
-                Act::EnvFile | Act::ParseArgs | Act::Snapshot | Act::InlineSnapshot | Act::StubEnv,
-            ) => 2,
-            Self::Opaque(reason) if reason.is_input_opaque() => 4,
-            Self::Opaque(_)
-            | Self::Acts(
-                Act::Write(_) | Act::Move | Act::Descriptor | Act::File | Act::Body(_) | Act::ConsoleTime,
-            ) => 3,
-            Self::Acts(_) => 4,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -468,6 +349,10 @@ mod tests {
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\n"), "lacks reason"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"pinned\"\n"), "lacks pin"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"shiny\"\n"), "unknown variant"),
+            (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"), "lacks fix"),
+            (format!("{base}leads = {{ c = \"C\" }}\n{row}"), "is no root"),
+            (format!("schema = \"effects/1\"\npure = [\"A\"]\n[[root]]\nname = \"A\"\n{row}"), "twice"),
+            (format!("schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"), "twice"),
         ];
         for (source, expected) in cases {
             let error = Table::load(&source).unwrap_err();

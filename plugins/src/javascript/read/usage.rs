@@ -7,6 +7,7 @@ use oxc_semantic::SymbolId;
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::{AssignmentOperator, BinaryOperator, UnaryOperator};
 
+use super::class::{Class, Use};
 use super::operations::Op;
 use super::walk::{Binding, Walk, key, static_key};
 
@@ -57,8 +58,52 @@ impl<'a> Walk<'_, 'a> {
     /// on what is done with the result.
     pub(super) fn on_root(&mut self, op: Op<'a>, up: usize) {
         let site = self.follow(op, up);
-        if !matches!(site.usage, Usage::Alias) {
-            self.classify(site);
+        match site.usage {
+            Usage::Alias => {
+                if let Some(AstKind::VariableDeclarator(it)) = self.ancestor(site.up + 1)
+                    && let Some(id) = it.id.get_binding_identifier()
+                {
+                    self.takes(&site.op, id.symbol_id.get(), site.span);
+                }
+            }
+            Usage::Pattern(pattern) if self.is_followed(pattern) => {
+                self.takes_members(&site.op, pattern, site.span);
+            }
+            _ => self.classify(site),
+        }
+    }
+
+    /// Every part of a pattern is followed.
+    fn takes_members(&mut self, op: &Op<'a>, pattern: &'a ObjectPattern<'a>, span: Span) {
+        let mut todo = vec![(op.clone(), pattern)];
+        while let Some((op, pattern)) = todo.pop() {
+            for property in &pattern.properties {
+                let Some(key) = static_key(&property.key) else { continue };
+                let member = self.member_of(op.clone(), key);
+                let value = match &property.value {
+                    BindingPattern::AssignmentPattern(it) => &it.left,
+                    other => other,
+                };
+                match value {
+                    BindingPattern::ObjectPattern(inner) => todo.push((member, inner)),
+                    BindingPattern::BindingIdentifier(id) => self.takes(&member, id.symbol_id.get(), span),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// An operation gets a name. Uses of the name are followed; when there are none, taking
+    /// it is all there is.
+    fn takes(&mut self, op: &Op<'a>, symbol: Option<SymbolId>, span: Span) {
+        let module = op.path.is_empty() && op.root.name.contains(':');
+        let used = symbol.is_none_or(|symbol| {
+            self.exported.contains(&symbol) || self.scoping.get_resolved_references(symbol).next().is_some()
+        });
+        // An unused function of `fs` reads nothing.
+        let acts = matches!(op.root.find(&op.path, Use::Read), Some((Class::Acts(_), _)));
+        if !module && !used && !acts {
+            self.classify(Site { op: op.clone(), usage: Usage::Escape, span, up: 0 });
         }
     }
 

@@ -17,7 +17,7 @@ const EXTENSIONS: &[&str] = &["", ".js", ".json", ".node", ".cjs", ".mjs"];
 
 impl Js<'_> {
     /// What `import`, written in the file `from`, runs of an installed package.
-    pub(super) fn into_package(&self, from: &str, import: &Import) -> Installed {
+    pub(super) fn package_of(&self, from: &str, import: &Import) -> Installed {
         if matches!(import.kind, ImportKind::TypeOnly | ImportKind::Glob) {
             return Installed::Nothing;
         }

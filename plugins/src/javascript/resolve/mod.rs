@@ -126,7 +126,7 @@ impl Resolver for Js<'_> {
     }
 
     fn installed(&self, from: &str, import: &Import) -> Installed {
-        self.into_package(from, import)
+        self.package_of(from, import)
     }
 
     /// The nearest `package.json` (it says whether a file is a module) and the

@@ -20,7 +20,7 @@ mod place;
 mod purity;
 mod rows;
 mod scope;
-mod text;
+pub(super) mod text;
 mod units;
 mod walk;
 

@@ -18,7 +18,7 @@ const ENVIRONMENTS: &[&str] = &[".venv", "venv", "env", ".env", "virtualenv"];
 
 impl PythonResolver<'_> {
     /// What `import`, written in the file `from`, runs of an installed package.
-    pub(super) fn into_package(&self, from: &str, import: &Import) -> Installed {
+    pub(super) fn package_of(&self, from: &str, import: &Import) -> Installed {
         let string = match import.kind {
             ImportKind::TypeOnly | ImportKind::Script => return Installed::Nothing,
             ImportKind::StringRef | ImportKind::Mock => true,

@@ -101,7 +101,7 @@ impl Resolver for PythonResolver<'_> {
     }
 
     fn installed(&self, from: &str, import: &Import) -> Installed {
-        self.into_package(from, import)
+        self.package_of(from, import)
     }
 }
 

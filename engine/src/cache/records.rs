@@ -1,0 +1,148 @@
+//! Records by key, in sixteen files by the first four bits of the key: a run that needs a
+//! few reads a few, and writes only those that gained a record.
+//!
+//! A file is `count`, then `count` times key (16 bytes), offset and length (4 bytes each),
+//! sorted by key, then the records. Nothing is decoded before it is asked for.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::Cache;
+use super::frame::Opened;
+use crate::digest::Digest;
+
+const SHARDS: usize = 16;
+const ROW: usize = 24;
+
+/// The size of one file beyond which records that this run did not use are dropped, oldest
+/// first. Sixteen of them are 128 MiB: the facts of about 100,000 files.
+const LARGE: usize = 8 << 20;
+
+/// All records: those of the files, and new ones.
+#[derive(Default)]
+pub(super) struct Records {
+    shards: [Shard; SHARDS],
+}
+
+#[derive(Default)]
+struct Shard {
+    kept: OnceLock<Option<Opened>>,
+    new: Mutex<BTreeMap<Digest, Vec<u8>>>,
+}
+
+impl Records {
+    pub(super) fn get(&self, cache: &Cache, key: Digest) -> Option<Vec<u8>> {
+        let number = number_of(key);
+        let shard = &self.shards[number];
+        let kept = shard.kept.get_or_init(|| cache.load(&name_of(number)));
+        if let Some(found) = kept.as_deref().and_then(|bytes| find(bytes, key)) {
+            return Some(found.to_vec());
+        }
+        let new = shard.new.lock().unwrap_or_else(PoisonError::into_inner);
+        new.get(&key).cloned()
+    }
+
+    pub(super) fn put(&self, key: Digest, record: Vec<u8>) {
+        let shard = &self.shards[number_of(key)];
+        shard.new.lock().unwrap_or_else(PoisonError::into_inner).insert(key, record);
+    }
+
+    /// Writes the files that gained records, together with what another process has put
+    /// there in the meantime. Of two that write in the same moment, one loses its records:
+    /// they are made anew when they are needed.
+    pub(super) fn keep(&self, cache: &Cache) {
+        for (number, shard) in self.shards.iter().enumerate() {
+            let new = std::mem::take(&mut *shard.new.lock().unwrap_or_else(PoisonError::into_inner));
+            if new.is_empty() {
+                continue;
+            }
+            let now = cache.load(&name_of(number));
+            let mut all: BTreeMap<Digest, &[u8]> = BTreeMap::new();
+            let mut size: usize = new.values().map(|record| record.len() + ROW).sum();
+            for (key, record) in now.as_deref().map(rows).unwrap_or_default() {
+                // What does not fit was not asked for by this run as far as it is known.
+                size += record.len() + ROW;
+                if size <= LARGE {
+                    all.insert(key, record);
+                }
+            }
+            all.extend(new.iter().map(|(key, record)| (*key, record.as_slice())));
+            cache.store(&name_of(number), &written(&all));
+        }
+    }
+}
+
+fn number_of(key: Digest) -> usize {
+    usize::from(key.0[0] >> 4)
+}
+
+fn name_of(number: usize) -> String {
+    format!("facts-{number:x}")
+}
+
+fn number_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let four: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+    usize::try_from(u32::from_le_bytes(four)).ok()
+}
+
+fn row(bytes: &[u8], index: usize) -> Option<(Digest, &[u8])> {
+    let at = 4 + index * ROW;
+    let key = Digest(bytes.get(at..at + 16)?.try_into().ok()?);
+    let (start, len) = (number_at(bytes, at + 16)?, number_at(bytes, at + 20)?);
+    Some((key, bytes.get(start..start.checked_add(len)?)?))
+}
+
+fn find(bytes: &[u8], key: Digest) -> Option<&[u8]> {
+    let (mut low, mut high) = (0, number_at(bytes, 0)?);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let (found, record) = row(bytes, middle)?;
+        match found.cmp(&key) {
+            std::cmp::Ordering::Equal => return Some(record),
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
+}
+
+fn rows(bytes: &[u8]) -> Vec<(Digest, &[u8])> {
+    let count = number_at(bytes, 0).unwrap_or(0);
+    (0..count).map_while(|index| row(bytes, index)).collect()
+}
+
+fn written(records: &BTreeMap<Digest, &[u8]>) -> Vec<u8> {
+    let number = |n: usize| u32::try_from(n).expect("a file of records stays far below 4 GiB").to_le_bytes();
+    let mut bytes = Vec::new();
+    bytes.extend(number(records.len()));
+    let mut start = 4 + records.len() * ROW;
+    for (key, record) in records {
+        bytes.extend(key.0);
+        bytes.extend(number(start));
+        bytes.extend(number(record.len()));
+        start += record.len();
+    }
+    for record in records.values() {
+        bytes.extend_from_slice(record);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_found() {
+        let keys: Vec<Digest> = (0u32..100).map(|n| Digest::of(&n.to_le_bytes())).collect();
+        let texts: Vec<String> = (0..100).map(|n| "x".repeat(n)).collect();
+        let records = keys.iter().copied().zip(texts.iter().map(|t| t.as_bytes())).collect();
+        let bytes = written(&records);
+        for (key, text) in keys.iter().zip(&texts) {
+            assert_eq!(find(&bytes, *key), Some(text.as_bytes()));
+        }
+        assert_eq!(find(&bytes, Digest::of(b"other")), None);
+        assert_eq!(rows(&bytes).len(), 100);
+        assert_eq!(find(&bytes[..7], keys[0]), None, "what is cut is not there");
+    }
+}
