@@ -194,7 +194,8 @@ impl Table {
         match self.entry(operation) {
             Entry::Row(row, _) if !row.fix.is_empty() => Some(&row.fix),
             Entry::Row(..) => None,
-            _ => Some(UNLISTED_FIX),
+            _ if operation.contains('.') => Some(UNLISTED_FIX),
+            _ => Some("bind the name, or import it by its name"),
         }
     }
 
