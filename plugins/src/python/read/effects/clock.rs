@@ -300,10 +300,8 @@ impl<'a> Judge<'_, 'a> {
             {
                 self.named("argparse.ArgumentParser.parse_args", "argv", range, site);
             }
-            "writestr" => {
-                if !call.arguments.args.first().is_some_and(|entry| self.is_made(entry, site)) {
-                    self.opaque("zipfile.ZipFile.writestr", Opaque::Clock, range, site);
-                }
+            "writestr" if !call.arguments.args.first().is_some_and(|entry| self.is_made(entry, site)) => {
+                self.opaque("zipfile.ZipFile.writestr", Opaque::Clock, range, site);
             }
             "gettarinfo" => self.opaque("tarfile.TarFile.gettarinfo", Opaque::Clock, range, site),
             "call_later" | "call_at" => {

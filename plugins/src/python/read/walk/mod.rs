@@ -5,6 +5,7 @@
 //! [`super::effects`] and [`super::loads`] judge the sites when all names are known.
 
 mod ask;
+mod define;
 mod expr;
 mod import;
 mod mark;
@@ -15,10 +16,10 @@ use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
+pub(in crate::python::read) use define::is_fixture;
 pub(in crate::python::read) use site::{
     Docstring, Guard, Holds, Imported, Site, Statement, Target, Use, What,
 };
-pub(in crate::python::read) use stmt::is_fixture;
 
 use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
 use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
