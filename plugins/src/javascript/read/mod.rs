@@ -107,11 +107,6 @@ pub fn models(package: &str) -> bool {
     table::table().module(package).is_some()
 }
 
-/// What to do about an effect with that reason when its operation has no line of its own.
-pub fn fix_of(reason: Opaque) -> Option<&'static str> {
-    table::table().fix_of(reason)
-}
-
 /// Every operation of the effect table as answers show it, and whether all its uses are
 /// pure; sorted.
 pub fn operations() -> Vec<(String, bool)> {

@@ -59,10 +59,11 @@ pub fn fix(operation: &str) -> Option<&'static str> {
     rows::TABLE.fix(operation)
 }
 
-/// Whether the effect table has rows for a package outside the standard library, so that
-/// its own code need not be read.
+/// Whether the effect table says all that a package outside the standard library does, so
+/// that its own code need not be read. Rows alone do not: `numpy.load` has one, and the rest
+/// of numpy is native code.
 pub fn models(package: &str) -> bool {
-    rows::TABLE.knows(package)
+    rows::TABLE.models(package)
 }
 
 /// Every operation of the effect table as answers show it, and whether a case names it in
@@ -142,11 +143,11 @@ fn facts(
     if walk.too_deep {
         return None;
     }
-    let found = effects::judge(&walk, text, name, lines);
+    let listed = declare::listed(body);
+    let found = effects::judge(&walk, text, name, &listed, lines);
     let names = &names::Names::new(&walk);
     let eval = eval::Eval::new(names, name);
     let purity = purity::Purity { names, eval: &eval };
-    let listed = declare::listed(body);
     let mut imports: Vec<_> = walk.imports.iter().map(|i| loads::statement(i, lines)).collect();
     imports.extend(found.imports);
     let is_package = name.starts_with("__init__.");

@@ -56,6 +56,11 @@ pub(super) fn is_listed(module: &str) -> bool {
     is_stdlib(module) && module != "test" && !module.starts_with("test.")
 }
 
+/// Whether `name` is a module of the standard library with operations that have effects.
+pub(super) fn is_module_with_effects(name: &str) -> bool {
+    TABLE.is_holder(name) && is_listed(name)
+}
+
 /// Whether an operation without a row must be named as such.
 pub(super) fn is_unlisted(name: &str) -> bool {
     is_listed(name) && name.contains('.') && matches!(TABLE.entry(name), Entry::Unlisted)

@@ -11,10 +11,13 @@ use ruff_python_ast::{self as ast, Expr};
 use rustc_hash::FxHashMap;
 
 use super::declare::is_builtin;
-use super::modules::{fixture, imported, is_pure_builtin, module_of, unwrapped, without_builtins};
-use super::rows::{Entry, TABLE};
+use super::loads;
+use super::modules::{
+    fixture, imported, is_module_with_effects, is_pure_builtin, module_of, unwrapped, without_builtins,
+};
+use super::rows::{Class, Entry, TABLE, is_stdlib};
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
-use super::walk::{Target, Walk};
+use super::walk::{Statement, Target, Walk};
 
 /// Names answered for within one another; longer chains of aliases are given up, and said so.
 const HOPS: u32 = 48;
@@ -66,6 +69,11 @@ impl<'w, 'a> Names<'w, 'a> {
         }
         let roots = self.of(root, scope, !attributes.is_empty());
         if roots.is_empty() {
+            if attributes.len() >= 2
+                && let Some(name) = self.through(root, scope, &attributes)
+            {
+                found(&name);
+            }
             return;
         }
         if attributes.is_empty() {
@@ -83,6 +91,31 @@ impl<'w, 'a> Names<'w, 'a> {
             }
             found(without_builtins(&name));
         }
+    }
+
+    /// `helpers.time.time`, where `helpers` is a module of the project: it may have imported
+    /// `time`. Not if the file imports `helpers.time` as a module itself.
+    fn through(&self, root: &'a Expr, scope: ScopeId, attributes: &[&'a str]) -> Option<String> {
+        let (first, _) = attributes.split_last()?;
+        if !is_module_with_effects(first) {
+            return None;
+        }
+        let target = self.import_of(root, scope)?;
+        let is_module = match target.name {
+            None => target.level > 0 || !is_stdlib(target.module),
+            Some(name) => target.level > 0 && name.starts_with(|c: char| c.is_lowercase()),
+        };
+        if !is_module || target.type_only {
+            return None;
+        }
+        let submodule = format!("{}.{first}", loads::dotted(target));
+        let imported = self.walk.imports.iter().any(|import| match import.statement {
+            Statement::Import(alias) => alias.name.as_str() == submodule,
+            Statement::From(from) => from.module.as_ref().is_some_and(|m| m.as_str() == submodule),
+        });
+        let name = attributes.iter().rev().copied().collect::<Vec<_>>().join(".");
+        let has_effects = TABLE.row(&name).is_some_and(|row| row.class != Class::Pure);
+        (!imported && has_effects).then_some(name)
     }
 
     /// Whether the root of the chain `expr` is an import or an alias of one, and nothing
@@ -221,10 +254,12 @@ impl<'w, 'a> Names<'w, 'a> {
 
     /// Whether a star import of the standard library may bring this name.
     pub(super) fn is_starred(&self, name: &str) -> bool {
-        self.walk.stars.iter().any(|module| {
-            let full = format!("{}.{name}", module_of(module));
-            !matches!(TABLE.entry(&full), Entry::Unlisted) || name.bytes().all(|b| !b.is_ascii_lowercase())
-        })
+        self.walk.star && is_module_with_effects(name)
+            || self.walk.stars.iter().any(|module| {
+                let full = format!("{}.{name}", module_of(module));
+                !matches!(TABLE.entry(&full), Entry::Unlisted)
+                    || name.bytes().all(|b| !b.is_ascii_lowercase())
+            })
     }
 
     /// What a star import of a known module may bring under this name.
@@ -235,6 +270,11 @@ impl<'w, 'a> Names<'w, 'a> {
             if TABLE.is_holder(&full) || TABLE.row(&full).is_some_and(|_| !is_builtin(name)) {
                 all.push(full);
             }
+        }
+        // `from .base import *` brings the modules that `base` imports, under their names.
+        let elsewhere = self.walk.stars.len() < self.walk.star_count;
+        if all.is_empty() && elsewhere && is_module_with_effects(name) {
+            all.push(name.to_owned());
         }
         if all.is_empty() { nothing() } else { all.into() }
     }

@@ -4,6 +4,7 @@
 //! or one with an effect and no advice is refused: a typo must not become a row that never
 //! matches. That every operation has a case is checked by the suite of snippets.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use owed_engine::facts::Opaque;
@@ -98,6 +99,7 @@ pub(super) struct Row {
 #[serde(deny_unknown_fields)]
 struct File {
     schema: String,
+    modelled: Vec<String>,
     row: Vec<Row>,
 }
 
@@ -129,6 +131,8 @@ pub(super) struct Table {
     by_name: FxHashMap<String, usize>,
     /// The same, sorted.
     sorted: Vec<(String, usize)>,
+    /// Packages outside the standard library whose rows say all they do.
+    modelled: BTreeSet<String>,
     /// All operations without a final `.*`, and everything they are members of; `true`
     /// for the operations themselves, whose members may have rows by pattern.
     prefixes: FxHashMap<String, bool>,
@@ -145,8 +149,17 @@ impl Table {
             rows: Vec::new(),
             by_name: FxHashMap::default(),
             sorted: Vec::new(),
+            modelled: BTreeSet::new(),
             prefixes: FxHashMap::default(),
         };
+        for package in file.modelled {
+            if package.is_empty() || package.contains('.') || is_stdlib(&package) {
+                return Err(format!("{package:?} is no package to be modelled"));
+            }
+            if !table.modelled.insert(package.clone()) {
+                return Err(format!("{package} is modelled twice"));
+            }
+        }
         for (at, mut row) in file.row.into_iter().enumerate() {
             row.check()?;
             for operation in std::mem::take(&mut row.operations) {
@@ -181,7 +194,8 @@ impl Table {
         match self.entry(operation) {
             Entry::Row(row, _) if !row.fix.is_empty() => Some(&row.fix),
             Entry::Row(..) => None,
-            _ => Some(UNLISTED_FIX),
+            _ if operation.contains('.') => Some(UNLISTED_FIX),
+            _ => Some("bind the name, or import it by its name"),
         }
     }
 
@@ -211,6 +225,11 @@ impl Table {
     pub(super) fn knows(&self, name: &str) -> bool {
         self.prefixes.contains_key(name)
             || name.rmatch_indices('.').any(|(at, _)| self.prefixes.get(&name[..at]) == Some(&true))
+    }
+
+    /// Whether the rows say all that a package outside the standard library does.
+    pub(super) fn models(&self, package: &str) -> bool {
+        self.modelled.contains(package)
     }
 
     /// Whether operations are members of `name`.
@@ -416,6 +435,7 @@ mod tests {
         assert!(matches!(table.entry("os.path"), Entry::Holder));
         assert_eq!(table.row("sys.stdin.read").unwrap().reason, Some(Opaque::Stdin));
         assert!(table.fix("time.time").is_some());
+        assert!(table.models("freezegun") && !table.models("numpy"));
         assert_eq!(table.worst("time"), Worst::Opaque(Opaque::Clock));
         assert_eq!(table.worst("datetime.datetime"), Worst::Opaque(Opaque::Clock));
         assert_eq!(table.worst("json"), Worst::Pure);
@@ -437,7 +457,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        let head = "schema = \"effects/1\"\n[[row]]\noperations = [\"a\"]\n";
+        let head = "schema = \"effects/1\"\nmodelled = []\n[[row]]\noperations = [\"a\"]\n";
         let cases = [
             ("class = \"pure\"\nclas = \"x\"", "unknown field"),
             ("class = \"sometimes\"", "unknown variant"),
@@ -457,6 +477,10 @@ mod tests {
             let error = Table::parse(&format!("{head}{rows}")).unwrap_err();
             assert!(error.contains(message), "{rows}: {error}");
         }
-        assert!(Table::parse("schema = \"effects/2\"\nrow = []").is_err());
+        assert!(Table::parse("schema = \"effects/2\"\nmodelled = []\nrow = []").is_err());
+        for modelled in ["[\"os\"]", "[\"a\", \"a\"]", "[\"a.b\"]"] {
+            let table = format!("schema = \"effects/1\"\nmodelled = {modelled}\nrow = []");
+            assert!(Table::parse(&table).is_err(), "{modelled}");
+        }
     }
 }

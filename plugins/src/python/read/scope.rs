@@ -55,6 +55,8 @@ pub(super) enum Bound<'a> {
     Value(&'a Expr),
     /// `for name in value`; the position when the target is a tuple.
     Element(&'a Expr, Option<u8>),
+    /// `a, name = value`: the position.
+    Unpacked(&'a Expr, u8),
     /// `with value as name`.
     Entered(&'a Expr),
     /// `def`, with the scope of its body.
@@ -109,6 +111,8 @@ pub(super) struct Scopes<'a> {
     pub(super) scopes: Vec<Scope>,
     bindings: Vec<Binding<'a>>,
     latest: FxHashMap<(ScopeId, Symbol), u32>,
+    /// Functions by the scope of their bodies, and where each is bound.
+    bodies: FxHashMap<ScopeId, (&'a ast::StmtFunctionDef, ScopeId)>,
     /// `self.name = value`, by the scope of the class.
     members: FxHashMap<(ScopeId, Symbol), u32>,
 }
@@ -190,6 +194,9 @@ impl<'a> Scopes<'a> {
             }
         }
         self.flags[symbol.index()] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
+        if let Bound::Function(def, body) = bound {
+            self.bodies.insert(body, (def, scope));
+        }
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
         self.bindings.push(Binding { bound, scope: written, older });
@@ -280,10 +287,7 @@ impl<'a> Scopes<'a> {
 
     /// The function whose body has the scope `body`, and where it is bound.
     pub(super) fn function_with(&self, body: ScopeId) -> Option<(&'a ast::StmtFunctionDef, ScopeId)> {
-        self.bindings.iter().find_map(|b| match b.bound {
-            Bound::Function(def, inner) if inner == body => Some((def, b.scope)),
-            _ => None,
-        })
+        self.bodies.get(&body).copied()
     }
 
     /// Every function of the file.

@@ -349,7 +349,9 @@ impl<'a> Judge<'_, 'a> {
             if value != Value::Unknown {
                 self.cover(path.range());
             }
-            self.read(row, name, value, call, site);
+            for value in value.each() {
+                self.read(row, name, value, call, site);
+            }
         }
     }
 

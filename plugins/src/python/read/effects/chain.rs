@@ -191,7 +191,7 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn late_import(&mut self, read: &Use<'a>) {
         let Some(expr) = read.bare else { return };
         let flags = self.walk.names.flags(read.symbol);
-        let starred = !self.walk.stars.is_empty() && flags & (flag::INSIDE | flag::OUTSIDE) == 0;
+        let starred = self.walk.star && flags & (flag::INSIDE | flag::OUTSIDE) == 0;
         if flags & (flag::IMPORTED | flag::BUILTIN) == 0 && !starred {
             return;
         }
@@ -299,59 +299,6 @@ impl<'a> Judge<'_, 'a> {
         }
         if rest {
             self.chain(container, site);
-        }
-    }
-
-    /// An assignment to an attribute or an entry of something imported.
-    pub(super) fn store(&mut self, target: &'a Expr, value: &'a Expr, site: &Site<'a>) {
-        let (object, entry) = match target {
-            Expr::Subscript(subscript) => (&*subscript.value, true),
-            other => (other, false),
-        };
-        if let Expr::Attribute(attribute) = object
-            && attribute.attr.as_str() == "__code__"
-        {
-            self.opaque("types.CodeType", Opaque::Eval, target.range(), site);
-        }
-        if let Expr::Attribute(attribute) = target
-            && attribute.attr.as_str() == "TYPE_CHECKING"
-        {
-            return self.opaque("typing.TYPE_CHECKING", Opaque::Loader, target.range(), site);
-        }
-        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
-            return;
-        }
-        let range = target.range();
-        let theirs = self.names.is_imported(object, site.scope);
-        for name in self.qualified(object, site) {
-            match (name.as_str(), entry) {
-                ("sys.path", _) => self.search_path(Some(value), "sys.path", range, site),
-                ("sys.modules", _) => self.opaque("sys.modules", Opaque::MutateGlobal, range, site),
-                ("os.environ" | "os.environb", true) | ("sys.argv", _) => {}
-                ("os.environ" | "os.environb", false) => {
-                    self.named("os.environ", "whole-env", range, site);
-                    self.opaque("os.environ", Opaque::MutateGlobal, range, site);
-                }
-                (name, entry) if theirs => self.replaced(name, entry, range, site),
-                _ => {}
-            }
-        }
-    }
-
-    /// A member of the standard library, or a builtin, that gets another value.
-    pub(super) fn replaced(&mut self, name: &str, entry: bool, range: TextRange, site: &Site<'a>) {
-        if matches!(name, "typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING") {
-            // Imports that are for type checkers run from now on.
-            return self.opaque(name, Opaque::Loader, range, site);
-        }
-        let builtin = !name.contains('.') && !entry;
-        if !builtin && !is_stdlib(name) {
-            return;
-        }
-        self.opaque(name, Opaque::MutateGlobal, range, site);
-        if matches!(name, "__import__" | "sys.meta_path" | "sys.path_hooks") || name.starts_with("importlib.")
-        {
-            self.opaque(name, Opaque::Loader, range, site);
         }
     }
 

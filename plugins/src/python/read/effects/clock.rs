@@ -291,7 +291,25 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn unknown_receiver(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
         let Expr::Attribute(attribute) = &*call.func else { return };
         let range = call.range();
+        if self.is_own_object(&attribute.value, site) {
+            return;
+        }
         match attribute.attr.as_str() {
+            "parse_args" | "parse_known_args"
+                if call.arguments.is_empty() && self.walk.names.find("argparse").is_some() =>
+            {
+                self.named("argparse.ArgumentParser.parse_args", "argv", range, site);
+            }
+            "writestr" if !call.arguments.args.first().is_some_and(|entry| self.is_made(entry, site)) => {
+                self.opaque("zipfile.ZipFile.writestr", Opaque::Clock, range, site);
+            }
+            "gettarinfo" => self.opaque("tarfile.TarFile.gettarinfo", Opaque::Clock, range, site),
+            "call_later" | "call_at" => {
+                self.opaque("asyncio.AbstractEventLoop.call_later", Opaque::Clock, range, site);
+            }
+            "run_in_executor" => {
+                self.opaque("asyncio.AbstractEventLoop.run_in_executor", Opaque::Concurrency, range, site);
+            }
             "astimezone" if call.arguments.is_empty() => {
                 self.named("datetime.datetime.astimezone", "TZ", range, site);
             }

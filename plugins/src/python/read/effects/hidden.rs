@@ -81,6 +81,12 @@ impl<'a> Judge<'_, 'a> {
             "st_size" if attribute.value.is_call_expr() => {
                 self.sized.insert(attribute.value.range());
             }
+            "st_mtime" | "st_atime" | "st_ctime" | "st_birthtime" | "st_mtime_ns" | "st_atime_ns"
+            | "st_ctime_ns" | "st_ino" | "st_dev" | "st_nlink" | "st_uid" | "st_gid"
+                if !self.is_judged_stat(&attribute.value, site) =>
+            {
+                self.opaque("os.stat", Opaque::FsMeta, attribute.range, site);
+            }
             "asctime" | "created" | "relativeCreated" | "msecs" | "process" | "thread"
                 if self.is_record(&attribute.value, site) =>
             {
@@ -90,6 +96,16 @@ impl<'a> Judge<'_, 'a> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a value is a call that was judged with its path.
+    fn is_judged_stat(&self, value: &'a Expr, site: &Site<'a>) -> bool {
+        let Expr::Call(call) = value else { return false };
+        let Expr::Attribute(method) = &*call.func else {
+            return !self.qualified(&call.func, site).is_empty();
+        };
+        !self.qualified(&call.func, site).is_empty()
+            || self.eval.value(&method.value, site.scope) != Value::Unknown
     }
 
     /// Whether a value is a log record: an entry of `caplog.records`.

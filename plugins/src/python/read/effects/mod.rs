@@ -12,6 +12,7 @@ mod hidden;
 mod host;
 mod order;
 mod paths;
+mod replace;
 mod runner;
 
 use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Name, Names as Taken, Opaque, Pin, When};
@@ -38,7 +39,13 @@ pub(super) struct Found {
 }
 
 /// Judges all sites and uses of a walk over `text`, the file named `file`.
-pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &Lines<'_>) -> Found {
+pub(super) fn judge<'a>(
+    walk: &Walk<'a>,
+    text: &'a str,
+    file: &'a str,
+    listed: &[&str],
+    lines: &Lines<'_>,
+) -> Found {
     let names = &Names::new(walk);
     let mut judge = Judge {
         walk,
@@ -66,6 +73,7 @@ pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &L
     for read in &walk.uses {
         judge.late_import(read);
     }
+    judge.offered(listed);
     judge.finish()
 }
 
@@ -123,6 +131,7 @@ impl<'a> Judge<'_, 'a> {
             What::Alias(expr) => self.alias(expr, site),
             What::Compared(expr) => self.compared(expr, site),
             What::Base(expr) => self.base(expr, site),
+            What::Offered => {}
             What::Fixture(parameter) => self.fixture(&parameter.name, parameter.range, site),
             What::Format(part) => self.format(part, site),
             What::Ordered(expr) => self.ordered(expr, site),

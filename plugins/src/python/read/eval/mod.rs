@@ -4,6 +4,7 @@
 //! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
 
 mod call;
+mod constant;
 mod parameter;
 
 use std::cell::{Cell, RefCell};
@@ -78,7 +79,10 @@ impl<'w, 'a> Eval<'w, 'a> {
             }
             Expr::Name(name) => self.name(name, scope),
             Expr::Attribute(attribute) => self.attribute(attribute, expr, scope),
-            Expr::Call(call) => self.call(call, scope),
+            Expr::Call(call) => match self.call(call, scope) {
+                Value::Unknown => self.chosen(expr, scope),
+                value => value,
+            },
             Expr::BinOp(op) => match op.op {
                 ast::Operator::Div => self.eval(&op.left, scope).join(self.eval(&op.right, scope)),
                 ast::Operator::Add => self.eval(&op.left, scope).concat(self.eval(&op.right, scope)),
@@ -113,7 +117,7 @@ impl<'w, 'a> Eval<'w, 'a> {
                 (package @ Value::Package { .. }, _) => package,
                 (Value::Text { text, package: false, .. }, _) if text.is_empty() => Value::some_text(),
                 (Value::Entries(place), _) => Value::Place(place.inside()),
-                _ => Value::Unknown,
+                _ => self.chosen(expr, scope),
             },
             Expr::If(e) => self.eval(&e.body, scope).or(self.eval(&e.orelse, scope)),
             Expr::BoolOp(e) => {
@@ -205,6 +209,7 @@ impl<'w, 'a> Eval<'w, 'a> {
             Bound::Value(value) => self.eval(value, binding.scope),
             Bound::Element(iter, position) => self.element(iter, position, binding.scope),
             Bound::Entered(value) => self.entered(value, binding.scope),
+            Bound::Unpacked(value, position) => self.unpacked(value, position, binding.scope),
             Bound::Parameter(_) => self.parameter(name, at),
             Bound::Import(_) => {
                 self.constant(|found| self.names.name_of_import(binding).iter().for_each(|n| found(n)))
@@ -232,6 +237,9 @@ impl<'w, 'a> Eval<'w, 'a> {
         if let Expr::Name(root) = &*attribute.value {
             match root.id.as_str() {
                 "self" | "cls" => return self.member(attr, scope),
+                "__spec__" if attr == "parent" => {
+                    return Value::Text { text: String::new(), exact: true, package: true };
+                }
                 "request"
                     if matches!(attr, "path" | "fspath")
                         && self.names.is_parameter(&attribute.value, scope) =>

@@ -4,145 +4,28 @@
 //! It judges nothing that depends on what a name means: bindings may follow uses, so
 //! [`super::effects`] and [`super::loads`] judge the sites when all names are known.
 
+mod ask;
+mod define;
 mod expr;
 mod import;
 mod mark;
+mod site;
 mod stmt;
 
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
-pub(in crate::python::read) use stmt::is_fixture;
+pub(in crate::python::read) use define::is_fixture;
+pub(in crate::python::read) use site::{
+    Docstring, Guard, Holds, Imported, Site, Statement, Target, Use, What,
+};
 
 use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
 use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
 
 /// How deep trees are walked on the caller's own stack; deeper ones get their own.
 pub(in crate::python::read) const SHALLOW: u32 = 120;
-
-/// What an imported name stands for.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Target<'a> {
-    /// Dots of a relative import.
-    pub(in crate::python::read) level: u32,
-    /// The module, as far as the binding reaches: `import a.b` binds `a`.
-    pub(in crate::python::read) module: &'a str,
-    /// The name taken from it.
-    pub(in crate::python::read) name: Option<&'a str>,
-    /// Never loaded at run time.
-    pub(in crate::python::read) type_only: bool,
-}
-
-/// An import statement, or one alias of it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) enum Statement<'a> {
-    Import(&'a ast::Alias),
-    From(&'a ast::StmtImportFrom),
-}
-
-/// An import statement and the block it stands in.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Imported<'a> {
-    pub(in crate::python::read) statement: Statement<'a>,
-    pub(in crate::python::read) optional: bool,
-    pub(in crate::python::read) type_only: bool,
-}
-
-/// A read of a name; one for each scope and unit.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Use<'a> {
-    pub(in crate::python::read) symbol: Symbol,
-    pub(in crate::python::read) scope: ScopeId,
-    pub(in crate::python::read) unit: UnitId,
-    pub(in crate::python::read) later: bool,
-    /// Where it is read as a value of its own: not called, no attribute taken.
-    pub(in crate::python::read) bare: Option<&'a Expr>,
-    /// Read by code somewhere, not in annotations only.
-    pub(in crate::python::read) code: bool,
-    /// Where it is read first.
-    pub(in crate::python::read) range: TextRange,
-}
-
-/// Something that may load, read or run something.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) enum What<'a> {
-    Call(&'a Expr),
-    /// The longest attribute chain that is not called.
-    Chain(&'a Expr),
-    /// An attribute chain in an annotation, or as a base class.
-    Member(&'a Expr),
-    Subscript(&'a ast::ExprSubscript),
-    /// `left in container`: index into [`Walk::pairs`].
-    Contains(u32),
-    /// `left / right`: how paths are joined.
-    Joined(&'a Expr),
-    /// What a name is assigned.
-    Assigned(&'a Expr),
-    /// A chain that a name becomes an alias of.
-    Alias(&'a Expr),
-    /// A chain that is compared, not handed on.
-    Compared(&'a Expr),
-    /// A class that is inherited from.
-    Base(&'a Expr),
-    /// A parameter that a runner fills by its name.
-    Fixture(&'a ast::Parameter),
-    /// Something iterated over, so that its order is seen.
-    Ordered(&'a Expr),
-    /// Something turned into text.
-    Shown(&'a Expr),
-    /// An interpolation with a literal format.
-    Format(&'a ast::InterpolatedElement),
-    /// A name that goes into a container, is returned, or is stored in an attribute.
-    Escape(&'a Expr),
-    /// An assignment to an attribute or a subscript: target and value in [`Walk::pairs`].
-    Store(u32),
-}
-
-/// Where such a place is, and under what it runs.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Site<'a> {
-    pub(in crate::python::read) what: What<'a>,
-    pub(in crate::python::read) scope: ScopeId,
-    pub(in crate::python::read) unit: UnitId,
-    /// Inside a function: it happens when the unit is used, not at import.
-    pub(in crate::python::read) later: bool,
-    /// Failing to import is caught here.
-    pub(in crate::python::read) optional: bool,
-    /// Its value is sorted or counted at once.
-    pub(in crate::python::read) orderless: bool,
-    /// The name at the root of the chain, where there is one.
-    pub(in crate::python::read) root: Option<Symbol>,
-    /// The innermost guard it runs under: one more than an index into [`Walk::guards`].
-    pub(in crate::python::read) guard: u32,
-}
-
-/// What certainly holds while a body runs.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) enum Holds<'a> {
-    /// `with value:`.
-    With(&'a Expr),
-    /// A decorator of the function whose body has this scope.
-    Decorator(&'a Expr, ScopeId),
-    /// A fixture of a test.
-    Fixture(&'a str),
-}
-
-/// A guard, and the one around it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Guard<'a> {
-    pub(in crate::python::read) holds: Holds<'a>,
-    /// Where the expression is evaluated.
-    pub(in crate::python::read) scope: ScopeId,
-    pub(in crate::python::read) outer: u32,
-}
-
-/// A docstring, and whether somebody may read it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Docstring {
-    pub(in crate::python::read) range: TextRange,
-    pub(in crate::python::read) kept: bool,
-}
 
 /// How names are used.
 #[derive(Debug, Default)]
@@ -373,6 +256,9 @@ impl<'a> Walk<'a> {
                         Bound::Value(Expr::Tuple(values)) if values.len() == elts.len() => {
                             Bound::Value(&values.elts[at])
                         }
+                        Bound::Value(value) if !elts.iter().any(Expr::is_starred_expr) => {
+                            u8::try_from(at).map_or(Bound::Other, |at| Bound::Unpacked(value, at))
+                        }
                         _ => Bound::Other,
                     };
                     self.target(element, inner, None);
@@ -494,39 +380,6 @@ impl<'a> Walk<'a> {
         if let Expr::Name(_) = value {
             self.site(What::Escape(value), false);
         }
-    }
-
-    /// All calls of the function that `symbol` is in the function scope `around`, and where
-    /// each is; `None` when it is also used in another way.
-    pub(in crate::python::read) fn calls_of(
-        &self,
-        symbol: Symbol,
-        around: ScopeId,
-    ) -> Option<Vec<(&'a ast::ExprCall, ScopeId)>> {
-        if self.names.bindings(around, symbol).count() != 1 {
-            return None;
-        }
-        let mut calls = Vec::new();
-        for site in &self.sites {
-            if let What::Call(Expr::Call(call)) = site.what
-                && let Expr::Name(name) = &*call.func
-                && self.names.find(&name.id) == Some(symbol)
-                && self.names.resolve(site.scope, symbol) == Some(around)
-            {
-                calls.push((call, site.scope));
-            }
-        }
-        let handed_on = self.uses.iter().any(|u| {
-            u.symbol == symbol && u.bare.is_some() && self.names.resolve(u.scope, symbol) == Some(around)
-        });
-        (!handed_on).then_some(calls)
-    }
-
-    /// Whether a name may stand for something outside the file, by all its bindings.
-    pub(in crate::python::read) fn may_matter(&self, symbol: Symbol) -> bool {
-        let flags = self.names.flags(symbol);
-        flags & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
-            || !self.stars.is_empty() && flags & (flag::INSIDE | flag::OUTSIDE) == 0
     }
 }
 
