@@ -112,7 +112,8 @@ impl<'s> Contents<'s> {
 
     /// The numbers of the sources that differ.
     fn differing(&self, seen: &Seen) -> Vec<usize> {
-        let differs = |at: &usize| self.0.get(seen.sources[*at].path.as_str()) != Some(&seen.sources[*at].digest);
+        let differs =
+            |at: &usize| self.0.get(seen.sources[*at].path.as_str()) != Some(&seen.sources[*at].digest);
         (0..seen.sources.len()).filter(differs).collect()
     }
 }

@@ -4,10 +4,10 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod cache;
 mod check;
 mod check_formats;
 mod check_hostile;
-mod cache;
 mod config;
 mod demo;
 mod doctor;

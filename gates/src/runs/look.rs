@@ -27,9 +27,24 @@ const UNLISTED: &[&str] = &[".git", ".hg", ".owed", ".svn", "__pycache__", "node
 const MOST_ENTRIES: usize = 50_000;
 
 /// Names of pins that other entries already hold: the whole environment, the command line,
-/// the executables by their bytes, installed packages, the sources.
-const COVERED: &[&str] =
-    &["argv", "dist-info", "docstrings", "env", "executable", "icu", "platform", "source", "whole-env"];
+/// the executables by their bytes, installed packages, the sources, what their imports led
+/// to, and listings.
+const COVERED: &[&str] = &[
+    "absence",
+    "argv",
+    "dist-info",
+    "docstrings",
+    "env",
+    "executable",
+    "icu",
+    "listing",
+    "platform",
+    "resolution",
+    "self",
+    "snapshot-update",
+    "source",
+    "whole-env",
+];
 
 /// A project whose inputs are looked at.
 pub struct Look<'a> {
@@ -212,7 +227,13 @@ impl<'a> Look<'a> {
             "TZ" => {
                 Ok(vec![self.environment.entry("TZ"), file("time zone of the system", "/etc/localtime")?])
             }
-            "tzdata" => Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?]),
+            "user" => {
+                let user = rustix::process::getuid().as_raw().to_string();
+                Ok(vec![Entry::new(Dimension::Pin, "user", user)])
+            }
+            "tzdata" | "tz-database" => {
+                Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?])
+            }
             "cwd" | "project-root" => {
                 let root = blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex().to_string();
                 Ok(vec![Entry::new(Dimension::Pin, "path of the project", root)])

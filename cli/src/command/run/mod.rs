@@ -233,7 +233,6 @@ fn executions(
     executed
 }
 
-#[expect(clippy::too_many_arguments, reason = "both sides of a run meet here")]
 fn settled(
     project: &Project<'_>,
     items: &mut [Item],
