@@ -168,26 +168,34 @@ fn killed(args: &Args, dir: &Path) -> anyhow::Result<u64> {
 }
 
 /// Times one acknowledged record (an outcome, from an open run) against one bare append with
-/// a sync on the same disk, in turn.
+/// its sync, and against two bare writes with theirs, which is what a record needs: all on
+/// the same disk, in turn.
 fn timed(args: &Args, dir: &Path) -> anyhow::Result<()> {
     let state = dir.join("timed").join(".owed");
     std::fs::create_dir_all(dir.join("timed"))?;
     let store = Store::at(&state);
     let bare = RealDisk.open(&dir.join("bare"), Mode::Create)?;
-    let (mut floor, mut append) = (Vec::new(), Vec::new());
+    let beside = RealDisk.open(&dir.join("beside"), Mode::Create)?;
+    beside.write_at(0, &[0; 8192])?;
+    beside.sync()?;
+    let (mut one, mut two, mut append) = (Vec::new(), Vec::new(), Vec::new());
     let payload = [b'x'; 500];
     let mut offset = 0;
     for nth in 0..args.appends {
         let started = Instant::now();
         bare.write_at(offset, &payload)?;
         bare.sync()?;
-        floor.push(started.elapsed());
+        one.push(started.elapsed());
+        beside.write_at((nth as u64 % 2) * 4096, &payload[..88])?;
+        beside.sync_data()?;
+        two.push(started.elapsed());
         offset += payload.len() as u64;
         append.push(one_append(&store, nth)?);
     }
     println!("append, {} samples each, in turn:", args.appends);
-    println!("  write and fsync of 500 bytes: {}", quantiles(&mut floor));
-    println!("  one acknowledged record:      {}", quantiles(&mut append));
+    println!("  a bare write and its fsync:         {}", quantiles(&mut one));
+    println!("  the same, and one to a second file: {}", quantiles(&mut two));
+    println!("  one acknowledged record:            {}", quantiles(&mut append));
     Ok(())
 }
 

@@ -56,3 +56,11 @@ fn a08_a_fault_at_each_single_call_of_the_machine_loses_and_repeats_nothing() {
         assert!(calls > 60, "{fault:?}: only {calls} calls");
     }
 }
+
+#[test]
+fn a_seed_is_always_the_same_schedule() {
+    for seed in 0..100 {
+        let [first, second] = [0; 2].map(|_| format!("{:?}", schedule(seed, Broken::Nothing)));
+        assert_eq!(first, second, "seed {seed}");
+    }
+}
