@@ -52,6 +52,7 @@ pub(crate) struct Module<'p> {
     reexports: FxHashMap<&'p str, Vec<Taken<'p>>>,
     erased: FxHashSet<&'p str>,
     stars: Vec<u32>,
+    chains: Vec<u32>,
     owners: Vec<Part>,
 }
 
@@ -80,6 +81,7 @@ impl<'p> Module<'p> {
             reexports: FxHashMap::default(),
             erased: FxHashSet::default(),
             stars: Vec::new(),
+            chains: Vec::new(),
             owners: Vec::new(),
         };
         if split {
@@ -121,7 +123,10 @@ impl<'p> Module<'p> {
             ImportKind::ReExport => &mut self.reexports,
             // What a chain of attributes reads is among the references, by the name at its
             // root.
-            ImportKind::StringRef if is_chain(import) => return,
+            ImportKind::StringRef if is_chain(import) => {
+                self.chains.push(number);
+                return;
+            }
             _ => &mut self.locals,
         };
         match &import.names {
@@ -236,10 +241,28 @@ impl<'p> Module<'p> {
     }
 
     /// Whether an import that names a module leads to `target`, so that what is read of it
-    /// is among the references.
+    /// is among the references. A namespace of a function is in none.
     pub(crate) fn imports_by_name(&self, target: u32) -> bool {
-        self.loads.iter().any(|&(number, to)| {
-            to == target && self.facts.imports[number as usize].kind == ImportKind::Static
+        let is_static = |number: u32| self.facts.imports[number as usize].kind == ImportKind::Static;
+        let hidden = |(number, import): (usize, &Import)| {
+            import.kind == ImportKind::Static
+                && matches!(import.names, Names::Namespace(_))
+                && self.owners.get(number).is_some_and(|owner| *owner != Part::Evaluation)
+        };
+        self.loads.iter().any(|&(number, to)| to == target && is_static(number))
+            && !self.facts.imports.iter().enumerate().any(hidden)
+    }
+
+    /// The chains of attributes that begin as `full` does, or as which it begins: what is
+    /// read may be of a module that something else has loaded.
+    pub(crate) fn chains_along(&self, full: &str) -> impl Iterator<Item = u32> + '_ {
+        let full = full.to_owned();
+        self.chains.iter().copied().filter(move |&number| {
+            let chain = self.facts.imports[number as usize].specifier.as_str();
+            let begins = |long: &str, short: &str| {
+                long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            begins(chain, &full) || begins(&full, chain)
         })
     }
 

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::lookup::{Lookup, Member};
-use super::module::{Module, Part, UnitId, is_chain};
+use super::module::{Module, Part, Taken, UnitId, is_chain};
 use crate::facts::{DeclarationKind, Import, ImportKind, Names};
 
 /// Edges between units, by number of the unit.
@@ -189,8 +189,8 @@ fn runs(import: &Import) -> bool {
 }
 
 /// The local names of an import, with what they take.
-fn taken(import: &Import, number: u32) -> Vec<(&str, super::module::Taken<'_>)> {
-    let of = |name| super::module::Taken { import: number, name };
+fn taken(import: &Import, number: u32) -> Vec<(&str, Taken<'_>)> {
+    let of = |name| Taken { import: number, name };
     match &import.names {
         Names::Effects => Vec::new(),
         Names::Namespace(local) => vec![(local, of(None))],
@@ -274,8 +274,26 @@ fn member<'p>(
         let evaluated = module.targets(taken.import);
         list.extend(evaluated.map(|to| modules[to as usize].unit(Part::Evaluation)));
         lookup.take_member(number, taken, Member { local: root, chain });
+        for along in module.chains_along(&written(module, taken, root, chain)) {
+            let targets: Vec<u32> = module.targets(along).collect();
+            lookup.dotted(&module.facts.imports[along as usize].specifier, &targets);
+        }
     }
     true
+}
+
+/// `root.chain` as the dotted name of a module and what is read of it.
+fn written(module: &Module<'_>, taken: Taken<'_>, root: &str, chain: &str) -> String {
+    let specifier = module.facts.imports[taken.import as usize].specifier.as_str();
+    let dot = if specifier.ends_with('.') { "" } else { "." };
+    match taken.name {
+        // `import a.b` binds `a`.
+        None if specifier.starts_with(root) && specifier[root.len()..].starts_with('.') => {
+            format!("{root}.{chain}")
+        }
+        None => format!("{specifier}{dot}{chain}"),
+        Some(name) => format!("{specifier}{dot}{name}.{chain}"),
+    }
 }
 
 fn tidied(mut edges: Vec<Vec<UnitId>>) -> Vec<Vec<UnitId>> {
