@@ -15,6 +15,7 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod killed;
 mod opacity;
 mod plan;
 mod record;

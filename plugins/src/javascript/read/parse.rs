@@ -62,10 +62,11 @@ pub(in crate::javascript) fn parse<'a>(
         // Debug builds of the parser assert what does not hold of its list of tokens after some
         // errors; it finds the errors without the list.
         let plain = if cfg!(debug_assertions) || !want.tokens { Some(parser().parse()) } else { None };
-        let answer = match plain.filter(|plain| !want.tokens || plain.panicked || !plain.diagnostics.is_empty()) {
-            Some(refused) => refused,
-            None => parser().with_config(TokensParserConfig).parse(),
-        };
+        let answer =
+            match plain.filter(|plain| !want.tokens || plain.panicked || !plain.diagnostics.is_empty()) {
+                Some(refused) => refused,
+                None => parser().with_config(TokensParserConfig).parse(),
+            };
         if !answer.panicked && answer.diagnostics.is_empty() {
             let plain = match best {
                 Some(best) if dialect.is_typescript() && !best.answer.program.source_type.is_typescript() => {

@@ -349,10 +349,16 @@ mod tests {
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\n"), "lacks reason"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"pinned\"\n"), "lacks pin"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"shiny\"\n"), "unknown variant"),
-            (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"), "lacks fix"),
+            (
+                format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"),
+                "lacks fix",
+            ),
             (format!("{base}leads = {{ c = \"C\" }}\n{row}"), "is no root"),
             (format!("schema = \"effects/1\"\npure = [\"A\"]\n[[root]]\nname = \"A\"\n{row}"), "twice"),
-            (format!("schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"), "twice"),
+            (
+                format!("schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"),
+                "twice",
+            ),
         ];
         for (source, expected) in cases {
             let error = Table::load(&source).unwrap_err();
