@@ -213,13 +213,18 @@ fn secrets_of_commands_and_output_reach_no_file_and_no_answer() {
         "c",
         "--",
     ];
-    let command = "echo 'Cookie: sid=c00kie'; echo $MY_TOKEN; echo ok; curl -H 'Authorization: Bearer b34rer-b34rer' x:1; true";
-    let ran = owed_in(project.path(), &[&arguments[..], &[command]].concat(), &[("MY_TOKEN", "t0ken-t0ken")]);
+    let command = "echo 'Cookie: sid=c00kie'; echo $MY_TOKEN; pwd; echo ok; curl -H 'Authorization: Bearer b34rer-b34rer' x:1; true";
+    let ran = owed_in(
+        project.path(),
+        &[&arguments[..], &[command]].concat(),
+        &[("MY_TOKEN", "t0ken-t0ken"), ("PWD", project.path().to_str().unwrap())],
+    );
     assert_eq!(ran.code, 0, "{}", ran.err);
     ran.says(&[
         "| Cookie: [redacted:header]",
         "| [redacted:environment]",
         "| ok",
+        &format!("| {}\n", project.path().canonicalize().unwrap().display()),
         "Authorization: [redacted:header]'",
     ]);
     let mut dirs = vec![project.path().join(".owed")];
