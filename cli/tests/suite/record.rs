@@ -333,27 +333,57 @@ fn a_state_directory_that_cannot_be_written_starts_nothing() {
     assert_eq!(answer["refusal"]["did_not_start"], true);
 }
 
+/// A small file system at `.owed`; `None` where none may be mounted.
+struct Mounted<'a>(&'a Project);
+
+impl<'a> Mounted<'a> {
+    fn at(project: &'a Project, options: &str) -> Option<Self> {
+        let state = project.path().join(".owed");
+        std::fs::create_dir(&state).unwrap();
+        let mounted = mount(&["-t", "tmpfs", "-o", options, "none", state.to_str().unwrap()]);
+        if !mounted {
+            eprintln!("not tested: no file system may be mounted here");
+        }
+        mounted.then_some(Self(project))
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg(self.0.path().join(".owed")).status());
+    }
+}
+
+fn mount(arguments: &[&str]) -> bool {
+    Command::new("mount").args(arguments).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
 #[test]
 fn a_disk_without_room_starts_nothing() {
-    // A file system of one page, where this may be mounted.
     let project = project();
-    let state = project.path().join(".owed");
-    std::fs::create_dir(&state).unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=16k", "none"])
-        .arg(&state)
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !mounted {
-        eprintln!("not tested: no file system may be mounted here");
-        return;
-    }
+    let Some(_mounted) = Mounted::at(&project, "size=16k") else { return };
     let (code, answer) = json(&project, &[], "echo x >> count");
-    assert!(Command::new("umount").arg(&state).status().unwrap().success());
     assert_eq!((code, count(&project)), (75, 0), "{answer:#}");
     assert_eq!(answer["refusal"]["code"], "disk_full");
     assert_eq!(answer["refusal"]["did_not_start"], true);
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_starts_nothing_and_still_shows_what_is_there() {
+    let project = project();
+    let Some(_mounted) = Mounted::at(&project, "size=1m") else { return };
+    assert_eq!(record(&project, &["--id", "c"], &["echo there"]).code, 0);
+    let before = ledger(&project);
+    let state = project.path().join(".owed");
+    assert!(mount(&["-o", "remount,ro", state.to_str().unwrap()]));
+    let (code, refused) = json(&project, &["--id", "d"], "echo x >> count");
+    assert_eq!((code, count(&project)), (2, 0), "{refused:#}");
+    assert_eq!(refused["refusal"]["code"], "ledger_unavailable");
+    assert_eq!(refused["refusal"]["did_not_start"], true);
+    assert_eq!(ledger(&project), before);
+    // What is saved needs no writing.
+    record(&project, &["--id", "c"], &["echo there"]).says(&["saved result: nothing ran now", "| there"]);
+    project.owed(&["record", "show", "c", "--run", "r"]).says(&["completed with exit code 0", "| there"]);
 }
 
 #[test]
