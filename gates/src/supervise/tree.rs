@@ -103,6 +103,10 @@ pub(super) fn signal(procfs: &Path, member: Member, signal: rustix::process::Sig
     }
 }
 
+/// Without descriptors of processes nobody can be signalled without a doubt.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn signal(_: &Path, _: Member, _: rustix::process::Signal) {}
+
 /// Processes that still belong to a run whose supervisor is gone: those in the process
 /// group or session that `leader` led, and those whose environment names `scratch` as
 /// their temporary directory. Sorted; `None` when the system cannot be asked.
