@@ -16,6 +16,7 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod killed;
 mod opacity;
 mod plan;
 mod record;

@@ -13,6 +13,7 @@
 //! project (a command may change directory by itself).
 
 mod answer;
+mod at_work;
 pub mod dispatch;
 mod exec;
 mod inspect;
@@ -20,6 +21,7 @@ pub mod legacy;
 pub mod note;
 pub mod notes;
 mod observer;
+mod ongoing;
 mod refusal;
 mod run;
 mod session;

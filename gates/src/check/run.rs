@@ -15,29 +15,26 @@
 //! What is saved or unresolved comes before everything else: a missing capability must
 //! not hide that an earlier command is still uncertain.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 use std::time::Duration;
 
 use super::answer::{Answer, Receipt};
-use super::dispatch::Dispatch;
-use super::exec::{Executor, Job, Place, Seen, Unprepared, judge};
+use super::at_work::AtWork;
+use super::exec::{Executor, Place, Seen, judge};
 use super::notes::{self, Kept};
-use super::observer;
+use super::ongoing::Ongoing;
 use super::refusal::Why;
-use super::session::{DEFAULT_TIMEOUT, PREFLIGHT_ALLOWANCE, Session};
+use super::session::{DEFAULT_TIMEOUT, Session};
 use super::submission::Submission;
 use crate::lease::Liveness;
 use crate::ledger::{
-    Admission, Call, CallId, Claim, Exit, History, Label, Lookup, NotStartedReason, Observation, Options,
-    Refusal, Request, Run, RunId, Store,
+    Admission, Call, CallId, Claim, History, Label, Lookup, Options, Refusal, Request, RunId, Store,
 };
 use crate::observe::{Unobserved, incarnation};
 use crate::policy::PolicySource;
 use crate::redact::Redactor;
-use crate::state::{CallState, CommandPermit, FreshPreflight, Phase, PreflightPermit};
-use crate::supervise::{Deferred, Keep, Memory, NotRun};
+use crate::state::{CallState, Phase};
+use crate::supervise::{Deferred, Memory};
 
 /// In whose name checks are recorded. Labels are the caller's own and only ever compared,
 /// byte by byte.
@@ -289,7 +286,8 @@ impl Checks<'_> {
         Ok(Label::new(incarnation)?)
     }
 
-    fn admit(&self) -> Result<(), Deferred> {
+    /// Whether the host has the memory that a command may need.
+    pub(super) fn admit(&self) -> Result<(), Deferred> {
         let needed = self.executor.admission.saturating_add(self.executor.host_reserve);
         let memory = Memory::now(Path::new("/proc"));
         match memory {
@@ -299,40 +297,8 @@ impl Checks<'_> {
     }
 }
 
-/// A call, for this process.
-type Key = (PathBuf, RunId, CallId);
-
-/// The calls that this process is at work on, or is about to be, each with how often.
-static AT_WORK: Mutex<BTreeMap<Key, usize>> = Mutex::new(BTreeMap::new());
-
-/// A call is in [`AT_WORK`] while this lives.
-struct AtWork(Key);
-
-impl AtWork {
-    fn on(key: Key) -> Self {
-        *AT_WORK.lock().unwrap_or_else(PoisonError::into_inner).entry(key.clone()).or_default() += 1;
-        Self(key)
-    }
-
-    fn is_on(key: &Key) -> bool {
-        AT_WORK.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
-    }
-}
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        let mut calls = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = calls.get_mut(&self.0) {
-            *count -= 1;
-            if *count == 0 {
-                calls.remove(&self.0);
-            }
-        }
-    }
-}
-
 /// Whether the call may still start: nobody stopped it, and there is time.
-fn bounds(session: &Session) -> Result<(), Why> {
+pub(super) fn bounds(session: &Session) -> Result<(), Why> {
     if let Some(reason) = session.stopped() {
         return Err(Why::Stopped(reason));
     }
@@ -365,165 +331,4 @@ pub(super) fn belongs(history: &History, call: &Call, who: &Identity) -> Result<
         Some((what, _)) => Err(Why::Identity(what)),
         None => Ok(()),
     }
-}
-
-/// A call whose intent is durable.
-struct Ongoing<'a, 'b> {
-    checks: &'a Checks<'b>,
-    run: &'a mut Run,
-    submission: &'a Submission,
-    session: &'a Session,
-    dispatch: &'a Dispatch,
-}
-
-impl Ongoing<'_, '_> {
-    fn go(mut self, permit: PreflightPermit, answer: &mut Answer) -> Result<(), Why> {
-        let call = permit.call().clone();
-        let Some((fresh, observation)) = self.preflight(permit, &call, answer)? else { return Ok(()) };
-        if let Some(reason) = self.refuses() {
-            return Ok(self.run.decline(fresh, reason)?);
-        }
-        let permit = self.run.intend(fresh, observation)?;
-        self.command(permit, &call, answer)
-    }
-
-    /// Observes the checkout. Its result is saved before it is read.
-    fn preflight(
-        &mut self,
-        permit: PreflightPermit,
-        call: &CallId,
-        answer: &mut Answer,
-    ) -> Result<Option<(FreshPreflight, Observation)>, Why> {
-        let checks = self.checks;
-        let place = self.place(call, Phase::Preflight);
-        let allowance = self.session.allows(PREFLIGHT_ALLOWANCE);
-        let observer = &checks.executor.observer;
-        let mut arguments = observer.arguments.clone();
-        arguments.push(checks.checkout.as_os_str().to_owned());
-        let job = Job {
-            program: observer.program.clone().into_os_string(),
-            arguments,
-            checkout: checks.checkout,
-            allowance,
-            // It is our own program that prints here, and its words are read again.
-            keep: Keep { chars: crate::ledger::PREFLIGHT_STREAM_CHARS, redact: false },
-        };
-        let prepared = match place.prepare(checks.executor, job) {
-            Ok(prepared) => prepared,
-            Err(unprepared) => {
-                let reason = answer.note(unprepared);
-                return Ok(self.run.preflight_not_started(permit, reason).map(|()| None)?);
-            }
-        };
-        self.run.start_preflight(&permit, prepared.identity().clone())?;
-        let ended = prepared.run(self.session.stop(), &mut |process| place.started(process));
-        match judge(ended, Phase::Preflight, allowance.is_clipped) {
-            Seen::NotSpawned(cause) => {
-                answer.not_run = Some(cause);
-                self.run.preflight_not_spawned(permit)?;
-                place.forget();
-                Ok(None)
-            }
-            Seen::Loss(loss) => Ok(self.run.lose_preflight(permit, loss).map(|()| None)?),
-            Seen::Outcome(outcome) => {
-                let saved = (outcome.exit == Exit::Code(0)).then(|| outcome.output.stdout.text().to_owned());
-                let fresh = self.run.complete_preflight(permit, outcome)?;
-                place.forget();
-                match saved.and_then(|saved| observer::read(&saved, checks.checkout)).and_then(observation) {
-                    Some(observation) => Ok(Some((fresh, observation))),
-                    None => {
-                        Ok(self.run.decline(fresh, NotStartedReason::ObservationUnusable).map(|()| None)?)
-                    }
-                }
-            }
-        }
-    }
-
-    fn command(&mut self, permit: CommandPermit, call: &CallId, answer: &mut Answer) -> Result<(), Why> {
-        let checks = self.checks;
-        if let Some(reason) = self.refuses() {
-            return Ok(self.run.not_started(permit, reason)?);
-        }
-        let place = self.place(call, Phase::Command);
-        let allowance = self.session.allows(self.submission.timeout.unwrap_or(DEFAULT_TIMEOUT));
-        let job = Job {
-            program: self.dispatch.program.clone().into(),
-            arguments: self.dispatch.arguments.iter().map(Into::into).collect(),
-            checkout: checks.checkout,
-            allowance,
-            keep: Keep::default(),
-        };
-        let prepared = match place.prepare(checks.executor, job) {
-            Ok(prepared) => prepared,
-            Err(unprepared) => {
-                let reason = answer.note(unprepared);
-                return Ok(self.run.not_started(permit, reason)?);
-            }
-        };
-        // The last look before the word is given. Dropped, the supervisor starts nothing.
-        if let Some(reason) = self.refuses() {
-            drop(prepared);
-            place.forget();
-            return Ok(self.run.not_started(permit, reason)?);
-        }
-        let running = self.run.start(permit, prepared.identity().clone())?;
-        let ended = prepared.run(self.session.stop(), &mut |process| place.started(process));
-        match judge(ended, Phase::Command, allowance.is_clipped) {
-            Seen::Outcome(outcome) => {
-                answer.record = Some(self.run.complete(running, outcome)?);
-                place.forget();
-            }
-            // What is left on the disk of it is what settling will look at.
-            Seen::Loss(loss) => drop(self.run.lose(running, loss)?),
-            Seen::NotSpawned(cause) => {
-                answer.not_run = Some(cause);
-                self.run.not_spawned(running)?;
-                place.forget();
-            }
-        }
-        Ok(())
-    }
-
-    /// Why the command must not start now, in the ledger's words.
-    fn refuses(&self) -> Option<NotStartedReason> {
-        if self.checks.policy.judge(&self.submission.command.text()).is_err() {
-            return Some(NotStartedReason::PolicyRefused);
-        }
-        match bounds(self.session) {
-            Err(Why::Stopped(_)) => return Some(NotStartedReason::Stopped),
-            Err(_) => return Some(NotStartedReason::BudgetExhausted),
-            Ok(()) => {}
-        }
-        self.checks.admit().is_err().then_some(NotStartedReason::CapacityRefused)
-    }
-
-    fn place(&self, call: &CallId, phase: Phase) -> Place {
-        Place::of(self.checks.store.state(), self.run.history().run(), call, phase)
-    }
-}
-
-impl Answer {
-    fn note(&mut self, unprepared: Unprepared) -> NotStartedReason {
-        match unprepared {
-            Unprepared::NotRun(cause) => {
-                self.not_run = Some(cause);
-                NotStartedReason::SpawnFailed
-            }
-            Unprepared::Disk(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
-                NotStartedReason::CapacityRefused
-            }
-            Unprepared::Disk(_) => {
-                self.not_run = Some(NotRun::NoScratch);
-                NotStartedReason::SpawnFailed
-            }
-        }
-    }
-}
-
-fn observation(observed: crate::observe::Observed) -> Option<Observation> {
-    Some(Observation {
-        path: Label::new(observed.path).ok()?,
-        head: observed.head.map(Label::new).transpose().ok()?,
-        fingerprint: Label::new(observed.fingerprint).ok()?,
-    })
 }

@@ -359,7 +359,7 @@ fn when_the_owner_is_gone_the_tree_ends_and_the_record_says_so() {
 }
 
 #[test]
-fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
+fn a_supervisor_that_vanishes_leaves_no_success_and_nothing_that_runs() {
     let place = Place::new();
     let request = place.sh("echo $$ > pid; setsid sleep 600 & echo $! > deep; sleep 600");
     let prepared = supervisor().prepare(&request).unwrap();
@@ -369,26 +369,17 @@ fn a_supervisor_that_vanishes_leaves_no_success_and_its_survivors_are_found() {
         let running =
             scope.spawn(|| prepared.run(&Stop::default(), &mut |started| leader = Some(started.clone())));
         let deep = place.wrote("deep");
+        // Whoever has its temporary directory in the environment belongs to it.
         assert!(survivors(None, &request.scratch).unwrap().contains(&deep.parse().unwrap()));
         kill(identity.pid, rustix::process::Signal::KILL);
         running.join().unwrap()
     });
     assert_eq!(ended, Err(Lost::SupervisorGone));
     assert_eq!(System.liveness(&identity), Liveness::Gone);
-    // Its tree lives on, which is why the supervisor's end alone proves nothing.
-    let left = survivors(leader.as_ref(), &request.scratch).unwrap();
     let (pid, deep) = (place.wrote("pid"), place.wrote("deep"));
-    for pid in [&pid, &deep] {
-        assert!(left.contains(&pid.parse().unwrap()), "{left:?} has no {pid}");
-    }
-    for pid in left {
-        kill(pid, rustix::process::Signal::KILL);
-    }
-    let until = Instant::now() + Duration::from_secs(10);
-    while !survivors(leader.as_ref(), &request.scratch).unwrap().is_empty() {
-        assert!(Instant::now() < until);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    assert_eq!(leader.as_ref().unwrap().pid.to_string(), pid);
+    assert!(!runs(&pid) && !runs(&deep), "its owner has ended what it left");
+    assert_eq!(survivors(leader.as_ref(), &request.scratch), Some(Vec::new()));
 }
 
 fn kill(pid: u32, signal: rustix::process::Signal) {
@@ -493,28 +484,4 @@ fn d8_an_interrupted_or_smaller_run_never_stands_for_a_full_one() {
     );
     assert_eq!(discharges(&same, &fewer, &code(0)), Err(Shortfall::Missing(vec!["b".into(), "c".into()])));
     assert_eq!(discharges(&fewer, &full, &code(0)), Ok(()));
-}
-
-/// Ends a process.
-pub(crate) fn end_all(pid: &str) {
-    kill(pid.parse().unwrap(), rustix::process::Signal::KILL);
-}
-
-/// Ends what still runs with a temporary directory that is noted below `exec`.
-pub(crate) fn end_scratch_of(exec: &Path) {
-    let mut dirs = vec![exec.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                dirs.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "dispatch") {
-                let note: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-                let scratch = Path::new(note["scratch"].as_str().unwrap()).to_owned();
-                for pid in survivors(None, &scratch).unwrap() {
-                    kill(pid, rustix::process::Signal::KILL);
-                }
-            }
-        }
-    }
 }

@@ -149,31 +149,6 @@ fn a22_looking_needs_no_resuming_and_settling_needs_a_proof_and_takes_exactly_on
 }
 
 #[test]
-fn a22_a_tree_that_outlives_its_supervisor_is_not_settled_before_it_has_ended() {
-    let world = World::new();
-    // The supervisor is killed; what the command started goes on, in a session of its own.
-    let command = "setsid sleep 600 & echo $! > pid; kill -9 $PPID; sleep 600";
-    let answer = world.run("a", command);
-    assert_eq!(answer.receipt.unwrap().unknown, Some(UnknownReason::ResultLost));
-    let pid = std::fs::read_to_string(world.path("pid")).unwrap().trim().to_owned();
-    assert!(crate::supervise::runs(&pid));
-    let settle = || world.with(|checks| checks.settle(&world.who, &call("a")));
-    for _ in 0..2 {
-        assert!(matches!(settle().unwrap_err(), Why::Ledger(Refusal::StillRuns { .. })));
-        assert_eq!(world.run("b", command).refusal.unwrap().code(), "suppressed");
-    }
-    assert!(crate::supervise::runs(&pid), "settling signals nobody");
-    crate::supervise::end_all(&pid);
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while settle().is_err() {
-        assert!(std::time::Instant::now() < until);
-        crate::supervise::end_scratch_of(&world.path(".owed/exec"));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    assert!(world.shown("a").is_settled);
-}
-
-#[test]
 fn a23_missing_damaged_foreign_and_interrupted_evidence_stays_held() {
     let exit = |world: &World| {
         let dir = world.path(".owed/exec/run");
