@@ -565,7 +565,7 @@ pub(crate) struct Check {
     /// Only these questions [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "QUESTION")]
     pub only: Vec<CheckQuestion>,
-    /// The token cap, instead of `cap` in owed.toml ([[caps]] still hold)
+    /// The token cap, instead of `cap` in owed.toml (`[[caps]]` still hold)
     #[arg(long, value_name = "N")]
     pub cap: Option<u32>,
     /// Where repeated implementations are looked for beyond one file

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use benches::inject::{Edit, Language, Random, copy};
@@ -38,6 +39,17 @@ enum What {
     Recall(Recall),
     /// Time and memory.
     Cost(Cost),
+    /// What an editor waits for: one changed file of a project that was read before.
+    Edit(Edited),
+}
+
+#[derive(clap::Args)]
+struct Edited {
+    /// A checkout.
+    project: PathBuf,
+    /// How many files, spread over the project.
+    #[arg(long, default_value_t = 20)]
+    files: usize,
 }
 
 #[derive(clap::Args)]
@@ -86,6 +98,7 @@ fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Recall(arguments) => recall(&arguments),
         What::Cost(arguments) => cost(&arguments),
+        What::Edit(arguments) => edit(&arguments),
     }
 }
 
@@ -317,5 +330,29 @@ fn four_hundred(dir: &Path, alike: bool) -> Result<()> {
         }
         fs::write(dir.join(format!("file{file}.js")), text)?;
     }
+    Ok(())
+}
+
+fn edit(arguments: &Edited) -> Result<()> {
+    let root = fs::canonicalize(&arguments.project)?;
+    let disk = DiskTree::new(&root, walk(&root));
+    let none = BTreeSet::new();
+    let start = Instant::now();
+    let mut survey = Survey::read(input(&disk, &none), Policy { across_files: true, ..Policy::default() });
+    println!("read: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
+    let files = survey.report().files.checked;
+    let mut times = Vec::new();
+    for file in files.iter().step_by((files.len() / arguments.files.max(1)).max(1)) {
+        let mut bytes =
+            disk.read(&file.path).map_err(|reason| anyhow::anyhow!("{}: {}", file.path, reason.word()))?;
+        bytes.extend(b"\n");
+        let start = Instant::now();
+        survey.replace(&file.path, Some(bytes));
+        let report = survey.report_about(&file.path);
+        times.push(start.elapsed().as_secs_f64() * 1000.0);
+        anyhow::ensure!(report.files.checked.len() == 1, "{} is not checked any more", file.path);
+    }
+    let most = times.iter().copied().fold(0.0, f64::max);
+    println!("one file: median {:.1} ms, at most {most:.1} ms, {} files", median(times.clone()), times.len());
     Ok(())
 }

@@ -112,11 +112,11 @@ pub(super) fn find(
     let mut drafts = same_but_for_callees(&all, &apart, &mut used);
     let pairs = candidates(&all, &apart, &used);
     drafts.extend(near(&all, &pairs, sources, asked));
+    drafts.retain(|draft| draft.members.iter().any(|at| asked[all[*at].file as usize]));
+    let described = describe(&drafts, &all, sources);
     let mut taken = FxHashSet::default();
     for draft in drafts {
-        if draft.members.iter().any(|at| asked[all[*at].file as usize]) {
-            report(&draft, &all, sources, found, &mut taken);
-        }
+        report(&draft, &all, &described, found, &mut taken);
     }
     taken
 }
@@ -335,31 +335,53 @@ fn gather(component: &[(u32, u32)], bodies: &FxHashMap<u32, Body>) -> Vec<Draft>
     drafts
 }
 
+/// A member and the comment at it, by its number in the list.
+type Described = FxHashMap<usize, (Member, Option<comment::Allowed>)>;
+
+/// Reads the members of all groups once, file by file.
+fn describe(drafts: &[Draft], all: &[Near], sources: &dyn Sources) -> Described {
+    let mut wanted: Vec<usize> = drafts.iter().flat_map(|draft| draft.members.iter().copied()).collect();
+    wanted.sort_unstable_by_key(|at| (all[*at].file, *at));
+    wanted.dedup();
+    let files: Vec<&[usize]> = wanted.chunk_by(|a, b| all[*a].file == all[*b].file).collect();
+    let described: Vec<Vec<_>> = files
+        .par_iter()
+        .map(|of_file| {
+            let file = all[of_file[0]].file;
+            let Some((bytes, facts)) = sources.read(file) else { return Vec::new() };
+            let text = String::from_utf8_lossy(&bytes);
+            let lines = if text.contains("owed: allow") { super::lines(&text) } else { Vec::new() };
+            let one = |at: &usize| {
+                let function = facts.functions.get(all[*at].number as usize)?;
+                let member = Member {
+                    path: sources.file(file).path.clone(),
+                    start_line: function.start_line,
+                    end_line: function.end_line,
+                    name: function.name.clone(),
+                    kind: function.kind,
+                };
+                Some((*at, (member, comment::find(&lines, function.start_line, function.end_line))))
+            };
+            of_file.iter().filter_map(one).collect()
+        })
+        .collect();
+    described.into_iter().flatten().collect()
+}
+
 /// Names the members, and takes out those that a comment keeps out.
 fn report(
     draft: &Draft,
     all: &[Near],
-    sources: &dyn Sources,
+    described: &Described,
     found: &mut Found,
     taken: &mut FxHashSet<(u32, u32)>,
 ) {
-    let mut members = Vec::new();
     let mut stream = blake3::Hasher::new();
-    for &at in &draft.members {
-        let one = &all[at];
-        let Some((bytes, facts)) = sources.read(one.file) else { continue };
-        let Some(function) = facts.functions.get(one.number as usize) else { continue };
-        let text = String::from_utf8_lossy(&bytes);
-        let lines = if text.contains("owed: allow") { super::lines(&text) } else { Vec::new() };
-        let member = Member {
-            path: sources.file(one.file).path.clone(),
-            start_line: function.start_line,
-            end_line: function.end_line,
-            name: function.name.clone(),
-            kind: function.kind,
-        };
-        members.push((member, comment::find(&lines, function.start_line, function.end_line), at));
-    }
+    let mut members: Vec<(Member, Option<comment::Allowed>, usize)> = draft
+        .members
+        .iter()
+        .filter_map(|at| described.get(at).map(|(member, allowed)| (member.clone(), allowed.clone(), *at)))
+        .collect();
     super::suppress(&mut members, found, |(member, allowed, _)| (member, allowed.as_ref()));
     if members.len() < 2 {
         return;
