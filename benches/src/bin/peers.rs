@@ -147,7 +147,8 @@ struct Edited(Vec<(PathBuf, Vec<u8>)>);
 impl Edited {
     /// Ten sources spread over the project, each with a comment at its end.
     fn ten(dir: &Path, language: &str) -> Result<Self> {
-        let (extension, comment) = if language == "python" { (".py", "# edited\n") } else { (".ts", "// edited\n") };
+        let (extension, comment) =
+            if language == "python" { (".py", "# edited\n") } else { (".ts", "// edited\n") };
         let listed = text(Command::new("git").args(["ls-files"]).current_dir(dir))?;
         let sources: Vec<&str> = listed.lines().filter(|path| path.ends_with(extension)).collect();
         let mut edited = Vec::new();

@@ -52,8 +52,7 @@ impl SiteTree {
                 let tree = tree.map_err(|error| git_failed(&error))?.with_size_limit(limit);
                 let tree = tree.with_digests(digests);
                 let files = tree.files().iter().map(String::as_str);
-                let wanted: Vec<&str> =
-                    files.filter(|path| is_read(path) && tree.is_unknown(path)).collect();
+                let wanted: Vec<&str> = files.filter(|path| is_read(path) && tree.is_unknown(path)).collect();
                 tree.prefetch(&wanted).map_err(|error| git_failed(&error))?;
                 let unseen = unseen(tree.inventory());
                 (Whole::Objects(Box::new(tree)), unseen, site.prefix.clone())

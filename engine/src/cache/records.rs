@@ -1,6 +1,10 @@
 //! Records by key, in sixteen files by the first four bits of the key: a run that needs a
 //! few reads a few, and writes only those that gained a record.
 //!
+//! A run that recalls a project needs the facts of the few sources that changed, before and
+//! after, and so does the next one: these are also kept in one small file, which is looked
+//! into first.
+//!
 //! A file is `count`, then `count` times key (16 bytes), offset and length (4 bytes each),
 //! sorted by key, then the records. Nothing is decoded before it is asked for.
 
@@ -18,10 +22,17 @@ const ROW: usize = 24;
 /// first. Sixteen of them are 128 MiB: the facts of about 100,000 files.
 const LARGE: usize = 8 << 20;
 
+/// How many records the file of recent ones holds before it begins anew.
+const RECENT: usize = 1024;
+const RECENT_NAME: &str = "facts-recent";
+
 /// All records: those of the files, and new ones.
 #[derive(Default)]
 pub(super) struct Records {
     shards: [Shard; SHARDS],
+    recent: OnceLock<Option<Opened>>,
+    /// What a recall used that is not among the recent ones; `None` when none goes on.
+    used: Mutex<Option<BTreeMap<Digest, Vec<u8>>>>,
 }
 
 #[derive(Default)]
@@ -32,6 +43,16 @@ struct Shard {
 
 impl Records {
     pub(super) fn get(&self, cache: &Cache, key: Digest) -> Option<Vec<u8>> {
+        let recent = self.recent.get_or_init(|| cache.load(RECENT_NAME));
+        if let Some(found) = recent.as_deref().and_then(|bytes| find(bytes, key)) {
+            return Some(found.to_vec());
+        }
+        let found = self.get_from_shard(cache, key)?;
+        self.use_recently(key, &found);
+        Some(found)
+    }
+
+    fn get_from_shard(&self, cache: &Cache, key: Digest) -> Option<Vec<u8>> {
         let number = number_of(key);
         let shard = &self.shards[number];
         let kept = shard.kept.get_or_init(|| cache.load(&name_of(number)));
@@ -42,7 +63,32 @@ impl Records {
         new.get(&key).cloned()
     }
 
+    /// From now on, what is used is recent.
+    pub(super) fn begin_recall(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(BTreeMap::new());
+    }
+
+    /// Ends that, and keeps what was used, if it is asked for.
+    pub(super) fn end_recall(&self, cache: &Cache, keep: bool) {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(used) = used.filter(|used| keep && !used.is_empty()) else { return };
+        let before = self.recent.get().and_then(Option::as_deref).map(rows).unwrap_or_default();
+        let mut all: BTreeMap<Digest, &[u8]> = BTreeMap::new();
+        if before.len() + used.len() <= RECENT {
+            all.extend(before);
+        }
+        all.extend(used.iter().map(|(key, record)| (*key, record.as_slice())));
+        cache.store(RECENT_NAME, &written(&all));
+    }
+
+    fn use_recently(&self, key: Digest, record: &[u8]) {
+        if let Some(used) = &mut *self.used.lock().unwrap_or_else(PoisonError::into_inner) {
+            used.insert(key, record.to_vec());
+        }
+    }
+
     pub(super) fn put(&self, key: Digest, record: Vec<u8>) {
+        self.use_recently(key, &record);
         let shard = &self.shards[number_of(key)];
         shard.new.lock().unwrap_or_else(PoisonError::into_inner).insert(key, record);
     }
