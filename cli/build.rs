@@ -3,6 +3,8 @@
 //! and the machine it is built for. What an earlier build has cached is of no use to
 //! another one; nobody has to remember to count a version up.
 
+#![expect(clippy::disallowed_methods, reason = "a build script reads the sources it is a part of")]
+
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};

@@ -311,7 +311,7 @@ pub(crate) fn follow<'r>(
     let number = project.plugins.languages.iter().position(|l| l.reads(path));
     let Some(number) = number else { return found };
     let owned;
-    let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
+    let facts = match project.facts.get(path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
             let language = project.plugins.languages[number];

@@ -29,7 +29,7 @@ pub(crate) struct SiteTree {
 }
 
 enum Whole {
-    Disk(DiskTree),
+    Disk(Box<DiskTree>),
     Objects(Box<ObjectTree>),
 }
 
@@ -72,14 +72,14 @@ impl SiteTree {
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(repository.root(), inventory).with_size_limit(limit);
                 let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
-                (Whole::Disk(tree), unseen, site.prefix.clone())
+                (Whole::Disk(Box::new(tree)), unseen, site.prefix.clone())
             }
             Git::None | Git::Failed(_) => {
                 let inventory = walk(&site.root);
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(&site.root, inventory).with_size_limit(limit);
                 let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
-                (Whole::Disk(tree), unseen, String::new())
+                (Whole::Disk(Box::new(tree)), unseen, String::new())
             }
         };
         let mut tree =
@@ -138,7 +138,7 @@ impl SiteTree {
 
     fn inner(&self) -> &dyn Tree {
         match &self.whole {
-            Whole::Disk(tree) => tree,
+            Whole::Disk(tree) => &**tree,
             Whole::Objects(tree) => &**tree,
         }
     }

@@ -68,7 +68,7 @@ impl<'p> Liveness<'p> {
         let mut first: UnitId = 0;
         for node in graph.nodes() {
             let NodeKey::Source { path, .. } = graph.key(node) else { continue };
-            let facts = match project.facts.get(&**path) {
+            let facts = match project.facts.get(path) {
                 Some(facts) => facts,
                 None if graph.traits(node).is_empty() => continue,
                 None => &NOTHING,
