@@ -218,6 +218,8 @@ impl Graph {
             index: HashTable::with_capacity(nodes),
             by_path: HashTable::with_capacity(nodes),
             same_path: Vec::with_capacity(nodes),
+            loads_at: Vec::with_capacity(nodes),
+            loads: Vec::with_capacity(edges),
             ..Self::default()
         }
     }

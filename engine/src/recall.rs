@@ -39,7 +39,7 @@ use crate::problem::NotChecked;
 use crate::project::{Plugins, Project, Reading, Settings, considered, root_of, setting_of};
 use crate::reader::Reader;
 use crate::resolve::Resolver;
-use crate::runner::ConfigLoader;
+use crate::runner::{ConfigLoader, visible_facts};
 use crate::sources::Sources;
 use crate::tree::Tree;
 
@@ -77,7 +77,10 @@ impl<'a> Project<'a> {
         let runners_know: Vec<bool> = seen.runners.iter().map(knows).collect();
         let differing = now.differing(seen);
         let mut seen = std::mem::take(&mut snapshot.seen);
-        let changed = read_changed(&reader, &mut seen, &differing)?;
+        cache.begin_recall();
+        let changed = read_changed(&reader, &mut seen, &differing);
+        cache.end_recall(changed.is_some());
+        let changed = changed?;
         let alike = changed.iter().all(|c| c.looks_alike_to_runners());
         let project = with_facts(reader, &mut seen, &changed);
         let mut project = rediscover(project, &mut seen, loader, |runner| alike && runners_know[runner])?;
@@ -142,32 +145,11 @@ impl Changed {
         self.before.is_none() || plain(&self.before) != plain(&self.now)
     }
 
-    /// Whether a runner sees no difference: of tests and effects none looks at a line, and
-    /// at a span nobody does ([`crate::runner::View::facts`]).
+    /// Whether no runner sees a difference.
     fn looks_alike_to_runners(&self) -> bool {
-        self.before.is_some() && self.before.as_ref().map(for_runners) == self.now.as_ref().map(for_runners)
+        self.before.is_some()
+            && self.before.as_ref().map(visible_facts) == self.now.as_ref().map(visible_facts)
     }
-}
-
-/// What runners may look at.
-fn for_runners(facts: &FileFacts) -> FileFacts {
-    let mut facts = facts.clone();
-    for import in &mut facts.imports {
-        import.span = Span::default();
-    }
-    for effect in &mut facts.effects {
-        (effect.span, effect.line) = (Span::default(), 0);
-    }
-    for test in &mut facts.tests {
-        (test.span, test.line) = (Span::default(), 0);
-    }
-    for declaration in &mut facts.declarations {
-        (declaration.span, declaration.line, declaration.digest) = (Span::default(), 0, [0; 16]);
-    }
-    for damage in &mut facts.damage {
-        damage.span = Span::default();
-    }
-    facts
 }
 
 /// Reads the sources whose content differs, and brings `seen` up to date; `None` when there

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::FileFacts;
+use crate::facts::{FileFacts, Span};
 use crate::problem::{Problem, Widening};
 use crate::resolve::{ResolveOptions, Target};
 use crate::tree::Tree;
@@ -12,10 +12,34 @@ use crate::tree::Tree;
 pub struct View<'a> {
     /// The project's files.
     pub tree: &'a dyn Tree,
-    /// Facts of a source file of the inventory, when it could be read.
+    /// Facts of a source file of the inventory, when it could be read. What an answer may
+    /// depend on of them is [`visible_facts`].
     pub facts: &'a (dyn Fn(&str) -> Option<&'a FileFacts> + Sync),
     /// Loads executable configuration in a bounded child.
     pub loader: &'a dyn ConfigLoader,
+}
+
+/// What discovery may depend on of a file's facts: everything but spans, digests, and the
+/// lines of what is no import. Text that moves within a file changes nothing of it, so that
+/// a runner need not be asked again.
+pub fn visible_facts(facts: &FileFacts) -> FileFacts {
+    let mut facts = facts.clone();
+    for import in &mut facts.imports {
+        import.span = Span::default();
+    }
+    for effect in &mut facts.effects {
+        (effect.span, effect.line) = (Span::default(), 0);
+    }
+    for test in &mut facts.tests {
+        (test.span, test.line) = (Span::default(), 0);
+    }
+    for declaration in &mut facts.declarations {
+        (declaration.span, declaration.line, declaration.digest) = (Span::default(), 0, [0; 16]);
+    }
+    for damage in &mut facts.damage {
+        damage.span = Span::default();
+    }
+    facts
 }
 
 /// Runs a small program in the project's own interpreter, bounded in time, memory and

@@ -162,6 +162,36 @@ fn every_kind_of_edit_is_seen_however_soon() {
 }
 
 #[test]
+fn the_index_and_commits_are_remembered_beside_the_disk() {
+    let shop = Project::shop();
+    let both = |arguments: &[&str], why: &str| {
+        let warm = shop.owed(&[&PLAN[..], arguments].concat());
+        let cold = shop.owed(&[&PLAN[..], arguments, &["--no-cache"]].concat());
+        assert_eq!((warm.code, warm.out), (cold.code, cold.out), "{why}");
+    };
+    for (why, path, text) in [
+        ("as committed", "README.md", "# shop\n"),
+        ("a body", "src/a.ts", "export const a = 1;\nexport const b = 1;\n"),
+        ("another import", "src/index.ts", "export { lone as a } from \"./lone\";\n"),
+        ("a new file", "src/lone.js", "export const lone = 2;\n"),
+        ("a broken one", "src/lone.ts", "export const = 1;\n"),
+    ] {
+        shop.write(path, text);
+        both(&["--staged"], &format!("{why}, on the disk only"));
+        shop.git(&["add", "-A"]);
+        both(&["--staged"], &format!("{why}, staged"));
+        both(&["--staged"], &format!("{why}, staged and asked again"));
+        both(&[], why);
+    }
+    assert_eq!(phase(shop.path(), &["--staged"], "recall").unwrap(), "as it was");
+    assert_eq!(phase(shop.path(), &[], "recall").unwrap(), "as it was");
+    shop.commit("more");
+    both(&["--revision", "HEAD"], "the last commit");
+    both(&["--revision", "HEAD~1"], "the first commit");
+    both(&["--revision", "HEAD"], "the last commit again");
+}
+
+#[test]
 fn a_cache_of_another_checkout_is_as_good() {
     let shop = Project::shop();
     both(&shop, "cold");

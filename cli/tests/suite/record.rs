@@ -337,6 +337,7 @@ fn a_state_directory_that_cannot_be_written_starts_nothing() {
 struct Mounted<'a>(&'a Project);
 
 impl<'a> Mounted<'a> {
+    #[expect(clippy::print_stderr, reason = "a test that cannot be made must say so")]
     fn at(project: &'a Project, options: &str) -> Option<Self> {
         let state = project.path().join(".owed");
         std::fs::create_dir(&state).unwrap();

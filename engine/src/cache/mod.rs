@@ -6,7 +6,7 @@
 //!
 //! | file | holds | keyed by |
 //! | --- | --- | --- |
-//! | `facts-0` … `facts-f` | facts, one record a content | digest of the content, the file's name, language and reader version |
+//! | `facts-0` … `facts-f`, `facts-recent` | facts, one record a content | digest of the content, the file's name, language and reader version |
 //! | `graph…` | one project, read and resolved ([`snapshot`]) | everything that was looked at to make it |
 //! | `objects` | digests of contents ([`objects`]) | git's id of the blob |
 //! | `stat` | what the disk said of each file that was read ([`stats`]) | path; means nothing elsewhere |
@@ -120,6 +120,16 @@ impl Cache {
     /// Keeps them.
     pub fn keep_objects(&self, objects: &Objects) {
         self.store("objects", &objects.encode());
+    }
+
+    /// Begins to look after what a recall uses.
+    pub(crate) fn begin_recall(&self) {
+        self.records.begin_recall();
+    }
+
+    /// Ends it; `keep` says that the next run will need the same.
+    pub(crate) fn end_recall(&self, keep: bool) {
+        self.records.end_recall(self, keep);
     }
 
     /// Writes the facts that are new.

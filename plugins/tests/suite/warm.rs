@@ -13,12 +13,14 @@ use std::sync::{Arc, Mutex};
 
 use owed_engine::cache::{Cache, Storage};
 use owed_engine::change::{Change, ChangeKind};
+use owed_engine::facts::FileFacts;
 use owed_engine::project::{Delta, Plugins, Project, Reading, Settings};
-use owed_engine::runner::NoLoader;
+use owed_engine::runner::{NoLoader, View, visible_facts};
 use owed_engine::select::{SelectOptions, select};
 use owed_engine::tree::MemoryTree;
 use rayon::prelude::*;
 
+use crate::case::Case;
 use crate::store;
 use edits::{Random, State};
 
@@ -169,6 +171,29 @@ fn random_edits_fool_no_cache() {
 }
 
 #[test]
+fn runners_depend_on_no_more_of_facts_than_they_may() {
+    let mut asked = 0;
+    for entry in store::cases() {
+        let Ok(case) = Case::parse(&entry.text, entry.tree.clone()) else { continue };
+        let links = case.links.iter();
+        let tree =
+            links.fold(MemoryTree::new(case.files.clone()), |tree, (from, to)| tree.with_link(from, to));
+        let project = Project::read(&tree, plugins(), case.settings.clone(), Reading::Files);
+        let visible: BTreeMap<&str, FileFacts> =
+            project.facts.iter().map(|(path, facts)| (path, visible_facts(facts))).collect();
+        for runner in owed_plugins::runners() {
+            let all = |path: &str| project.facts.get(path);
+            let some = |path: &str| visible.get(path);
+            let with_all = runner.discover(&View { tree: &tree, facts: &all, loader: &NoLoader });
+            let with_some = runner.discover(&View { tree: &tree, facts: &some, loader: &NoLoader });
+            assert_eq!(with_all, with_some, "{} of corpus/{}", runner.name(), entry.name);
+            asked += with_all.projects.len();
+        }
+    }
+    assert!(asked > 300, "only {asked} runner projects were found");
+}
+
+#[test]
 fn what_is_damaged_or_of_another_version_is_made_anew() {
     let mut random = Random::new(7);
     let mut state = State::new(&mut random);
@@ -178,10 +203,14 @@ fn what_is_damaged_or_of_another_version_is_made_anew() {
         portrait(&Project::load_with(&tree, plugins(), Settings::default(), Reading::Files, &NoLoader, cache))
     };
     load(&state, &kept.open());
-    let whole = kept.0.lock().unwrap().clone();
-    assert!(whole.contains_key("graph") && whole.keys().any(|name| name.starts_with("facts-")));
     let body = "src/m0.ts".to_owned();
     state.files.insert(body, b"import { m1 } from './m1'\nexport const m0 = m1 + 1\n".to_vec());
+    load(&state, &kept.open());
+    let whole = kept.0.lock().unwrap().clone();
+    for name in ["graph", "facts-recent"] {
+        assert!(whole.contains_key(name), "{name} is not among {:?}", whole.keys());
+    }
+    assert!(whole.len() > 10, "facts are in several files");
     let cold = load(&state, &Kept::default().open());
     let mut ways = 0;
     for name in whole.keys() {
