@@ -2,7 +2,6 @@
 //! sources of the engine, the plugins and their tables, the versions of all dependencies,
 //! and the machine it is built for. What an earlier build has cached is of no use to
 //! another one; nobody has to remember to count a version up.
-#![expect(clippy::disallowed_methods, reason = "a build reads the sources it is made of")]
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads the sources it is a part of")]
 
