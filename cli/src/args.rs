@@ -6,7 +6,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod check;
 mod record;
+mod run;
+
+pub(crate) use check::{Across, Check, CheckQuestion};
+use run::duration;
+pub(crate) use run::{ReceiptsCommand, Run};
 
 pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun, RecordSuggest};
 
@@ -196,10 +202,10 @@ pub(crate) enum Command {
     #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
     /// Run what is owed and not already paid for, and record receipts
-    #[command(long_about = RUN_LONG, after_help = RUN_EXAMPLES)]
+    #[command(long_about = run::RUN_LONG, after_help = run::RUN_EXAMPLES)]
     Run(Run),
     /// What passed before, with which inputs, and why a test is not reused
-    #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
+    #[command(subcommand, after_help = run::RECEIPTS_EXAMPLES)]
     Receipts(ReceiptsCommand),
     /// Run a command with a record of how it ended; look at records
     #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
@@ -208,7 +214,7 @@ pub(crate) enum Command {
     #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
     Opacity(Opacity),
     /// Functions over their cap of tokens, and implementations written twice
-    #[command(long_about = CHECK_LONG, after_help = CHECK_EXAMPLES)]
+    #[command(long_about = check::LONG, after_help = check::EXAMPLES)]
     Check(Check),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
@@ -268,41 +274,6 @@ Examples:
 
 The formats are human and json.";
 
-const RUN_LONG: &str = "\
-Runs what is owed and not already paid for, and records receipts.
-
-What is owed is what `owed plan` says for the same paths and options. A test is paid for when it \
-passed before with every input equal: files, listings, packages, environment, programs, command \
-line. Only tests whose inputs all have names (class pure or pinned, see `owed opacity`) can be paid \
-for; the others run each time. After a run every input is looked at again: one that was written \
-meanwhile leaves no receipt and no verdict.
-
-The exit code is 0 when everything owed passed or is paid for, 1 when a test failed, 2 when a \
-runner is unavailable, and 75 when there is no verdict (interrupted, stale, deferred).";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  owed run                           what the uncommitted work owes
-  owed run --base origin/main        what this branch owes
-  owed run --all                     everything that is not paid for
-  owed run --all --no-reuse          everything
-  owed run --env-strict              receipts that outlive this shell
-  owed run --timeout 5m -- --bail 1  words after -- go to every runner
-
-The formats are human and json.";
-
-const RECEIPTS_EXAMPLES: &str = "\
-Examples:
-  owed receipts list                       every receipt
-  owed receipts show src/a.test.ts         its inputs, by kind, with their digests
-  owed receipts why-not src/a.test.ts      every input that is not as it was
-  owed receipts diff 3f2a9c 77be01         what differs between two receipts
-  owed receipts verify                     each receipt again from its entries and the tree
-  owed receipts prune                      keeps the last receipt of each test
-
-The formats are human and json. Receipts lie in .owed/receipts and never hold a value, only names
-and digests.";
-
 const OPACITY_LONG: &str = "\
 What each test depends on that is not a file.
 
@@ -320,42 +291,6 @@ Examples:
   owed opacity --format json
 
 The formats are human and json.";
-
-const CHECK_LONG: &str = "\
-Functions over their cap of tokens, and implementations written twice.
-
-Every file is CHECKED, NOT CHECKED (with the reason and the line) or EXCLUDED (with the rule: test, \
-generated, vendored, declaration, link, not-source, ignored, or configured). A function's size is its \
-number of syntax tokens, nested functions not counted; the cap is 400 unless `cap` or `[[caps]]` in \
-owed.toml say otherwise. Comments, layout and type of quotes cost nothing.
-
-The ratchet: `owed.debt.toml` lists the functions that may stay over their cap, and how large they \
-may be. They may shrink or hold, never grow; moving, renaming and reformatting them is no growth. \
-`owed check --update-debt` writes the file the first time, and afterwards lowers and prunes it. New, \
-grown or revealed debt is written only with --accept-growth REASON, which the file keeps. With --base \
-REV the debt of that revision is the measure, and no file is needed.
-
-Repeated implementations are whole functions of at least five statements with the same structure, \
-names and literals aside: inside one file, or with --across files anywhere. They are advice: whether \
-two functions should be one depends on their contracts, which only people know. A comment \
-`owed: allow repeated — REASON` at a function keeps it out.
-
-Without --gate this is an inventory and exits with 0. With --gate it exits with 1 when debt is new, \
-has grown or was revealed, and with 3 when something in scope was NOT CHECKED.";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  owed check                                 the inventory of this project
-  owed check src/cart.ts                     of one file or folder
-  owed check --only repeated --across files  what is written twice, anywhere
-  owed check --only complexity --coverage coverage/lcov.info
-  owed check --update-debt                   start the ratchet, and lower it afterwards
-  owed check --gate                          in CI: has the debt grown?
-  owed check --gate --base origin/main       the same without a file of debt
-  owed check --gate --staged                 in a pre-commit hook
-  owed check --format sarif > owed.sarif
-
-The formats are human, json, sarif, github, codeclimate and junit.";
 
 const GRAPH_EXAMPLES: &str = "\
 Examples:
@@ -424,83 +359,6 @@ pub(crate) struct Plan {
     pub shards: Option<NonZeroUsize>,
 }
 
-/// `owed run`.
-#[derive(Args, Debug, Default)]
-pub(crate) struct Run {
-    /// Exactly these files are the change (a folder stands for the files in it)
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// Compare with this revision, from the merge base on [default: HEAD]
-    #[arg(long, value_name = "REV")]
-    pub base: Option<String>,
-    /// Every test, changed or not; works without git
-    #[arg(long, conflicts_with = "paths")]
-    pub all: bool,
-    /// How many workers each runner may use [default: its own choice]
-    #[arg(long, value_name = "N")]
-    pub workers: Option<NonZeroUsize>,
-    /// How long one command of a runner may take: 1500ms, 90s, 5m, 1h [default: 30m]
-    #[arg(long, value_name = "D", value_parser = duration)]
-    pub timeout: Option<std::time::Duration>,
-    /// Run what is paid for, too
-    #[arg(long)]
-    pub no_reuse: bool,
-    /// Let tests see only the environment names that they are known to read, and count only
-    /// these: receipts then outlive a shell and a machine
-    #[arg(long)]
-    pub env_strict: bool,
-    /// Words for every runner, after its own
-    #[arg(last = true, value_name = "RUNNER-ARGS")]
-    pub runner_arguments: Vec<String>,
-}
-
-/// `owed receipts`.
-#[derive(Subcommand, Debug)]
-pub(crate) enum ReceiptsCommand {
-    /// Every receipt, and what is none
-    List,
-    /// One receipt with its inputs
-    Show {
-        /// The beginning of its id, or a test file
-        receipt: String,
-    },
-    /// Why a test would not be reused now
-    WhyNot {
-        /// The test file
-        test: PathBuf,
-    },
-    /// What differs between two receipts
-    Diff {
-        /// The beginning of an id, or a test file
-        a: String,
-        /// The other one
-        b: String,
-    },
-    /// Each receipt again from its entries, and its entries again from the tree
-    Verify,
-    /// Remove what is not the last receipt of its test
-    Prune,
-}
-
-/// `1500ms`, `90s`, `5m`, `1h`.
-fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let each: u64 = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err("write a number and a unit: 1500ms, 90s, 5m, 1h".to_owned()),
-    };
-    let number: u64 = number.parse().map_err(|_| "write a number and a unit: 90s".to_owned())?;
-    match number.checked_mul(each) {
-        Some(0) => Err("it must be more than nothing".to_owned()),
-        Some(ms) => Ok(std::time::Duration::from_millis(ms)),
-        None => Err("that is too long".to_owned()),
-    }
-}
-
 /// Which two states of the project are compared.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Against {
@@ -554,74 +412,6 @@ pub(crate) struct Opacity {
     /// Only these tests, sources or folders
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-}
-
-/// `owed check`.
-#[derive(Args, Debug)]
-pub(crate) struct Check {
-    /// Only these files and folders
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// Only these questions [default: all]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "QUESTION")]
-    pub only: Vec<CheckQuestion>,
-    /// The token cap, instead of `cap` in owed.toml (`[[caps]]` still hold)
-    #[arg(long, value_name = "N")]
-    pub cap: Option<u32>,
-    /// Where repeated implementations are looked for beyond one file
-    #[arg(long, value_enum, value_name = "WHERE")]
-    pub across: Option<Across>,
-    /// Also near misses, repeated blocks, and functions that differ in what they call
-    #[arg(long)]
-    pub advice: bool,
-    /// Exit with 1 when the debt has grown, with 3 when something was NOT CHECKED
-    #[arg(long)]
-    pub gate: bool,
-    /// With --gate: new repeated implementations break it, too
-    #[arg(long, requires = "gate")]
-    pub gate_repeated: bool,
-    /// With --gate: files of languages that owed does not measure do not stop it
-    #[arg(long, requires = "gate")]
-    pub allow_unsupported: bool,
-    /// Judge the debt against this revision, from the merge base on
-    #[arg(long, value_name = "REV")]
-    pub base: Option<String>,
-    /// Check what is staged, not what lies on disk
-    #[arg(long, conflicts_with_all = ["revision", "update_debt"])]
-    pub staged: bool,
-    /// Check this commit, not what lies on disk
-    #[arg(long, value_name = "REV", conflicts_with = "update_debt")]
-    pub revision: Option<String>,
-    /// Write owed.debt.toml: all debt the first time; later only what shrank or is gone
-    #[arg(long, conflicts_with = "gate")]
-    pub update_debt: bool,
-    /// Write new, grown and revealed debt as well, with this reason
-    #[arg(long, value_name = "REASON", requires = "update_debt")]
-    pub accept_growth: Option<String>,
-    /// List every function, not only those over their cap
-    #[arg(long)]
-    pub all_functions: bool,
-    /// Coverage for CRAP: lcov, coverage.py's JSON or istanbul's JSON
-    #[arg(long, value_name = "FILE")]
-    pub coverage: Option<PathBuf>,
-}
-
-/// A question of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckQuestion {
-    /// Functions over their cap, and the ratchet
-    Tokens,
-    /// Implementations written twice
-    Repeated,
-    /// Cyclomatic and cognitive complexity; CRAP with --coverage
-    Complexity,
-}
-
-/// How far repeated implementations are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Across {
-    /// In all files together
-    Files,
 }
 
 /// `owed graph`.
