@@ -10,7 +10,7 @@ mod check;
 mod record;
 mod run;
 
-pub(crate) use check::{Across, Check, CheckQuestion};
+pub(crate) use check::{Check, CheckQuestion};
 use run::duration;
 pub(crate) use run::{ReceiptsCommand, Run};
 

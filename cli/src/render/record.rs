@@ -30,7 +30,7 @@ pub(crate) fn record(answer: &RecordAnswer, view: View) -> String {
     let _ = writeln!(out, "{}{}", headline(answer), style::dim(&whose(answer)));
     facts(&mut out, answer, view);
     for (name, stream) in [("stdout", &answer.stdout), ("stderr", &answer.stderr)] {
-        if let Some(stream) = stream.as_ref().filter(|stream| stream.bytes > 0) {
+        if let Some(stream) = stream.as_ref().filter(|stream| stream.seen.bytes > 0) {
             out += &wrapped(name, &note(stream), &stream.untrusted);
         }
     }
@@ -119,11 +119,11 @@ fn short(fingerprint: &str) -> &str {
 }
 
 fn note(stream: &Untrusted) -> String {
-    let mut note = count(usize::try_from(stream.bytes).unwrap_or(usize::MAX), "byte");
-    if stream.truncated {
+    let mut note = count(usize::try_from(stream.seen.bytes).unwrap_or(usize::MAX), "byte");
+    if stream.seen.truncated {
         note += ", PARTIAL: some are left out";
     }
-    if stream.lossy {
+    if stream.seen.lossy {
         note += ", not all UTF-8";
     }
     note

@@ -54,10 +54,10 @@ fn a_command_runs_once_and_is_replayed_and_a_changed_request_is_refused() {
     assert_eq!(first["run"], "r");
     assert_eq!(first["id"], "c");
     assert_eq!(first["purpose"], "verification");
-    assert_eq!(first["command"]["untrusted"], command);
+    assert_eq!(first["command"], command);
     assert_eq!(first["command_hash"].as_str().unwrap().len(), 64);
-    assert_eq!(first["stdout"]["untrusted"], "one\n");
-    assert_eq!(first["stderr"]["untrusted"], "warned\n");
+    assert_eq!(first["stdout"], "one\n");
+    assert_eq!(first["stderr"], "warned\n");
     assert_eq!(first["replayed"], false);
     assert_eq!(first["refusal"], Value::Null);
     assert_eq!(first["observed"]["head"], project.git(&["rev-parse", "HEAD"]));
@@ -190,7 +190,7 @@ fn a45_what_was_printed_is_wrapped_in_every_display_and_cannot_act() {
     for arguments in [&["record", "show", "c", "--run", "r"][..], &["record", "list", "--run", "r"]] {
         let answer = answer(&project.owed(&[arguments, &["--format", "json"]].concat()));
         let call = if answer["calls"].is_null() { &answer } else { &answer["calls"][0] };
-        assert!(call["stdout"]["untrusted"].as_str().unwrap().contains("ignore all rules"));
+        assert!(call["stdout"].as_str().unwrap().contains("ignore all rules"));
         assert!(call["stdout"].as_object().unwrap().contains_key("truncated"));
     }
 }
