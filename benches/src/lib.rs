@@ -9,4 +9,5 @@
 )]
 
 pub mod generate;
+pub mod inject;
 pub mod measure;

@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod record;
+
+pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun, RecordSuggest};
+
 /// `owed`: which tests does a change owe, and why.
 #[derive(Debug, Parser)]
 #[command(
@@ -142,6 +146,14 @@ pub(crate) enum Format {
     Mermaid,
     /// graph: one self-contained page
     Html,
+    /// check: SARIF 2.1.0
+    Sarif,
+    /// check: GitHub annotations
+    Github,
+    /// check: Code Climate (GitLab's code quality report)
+    Codeclimate,
+    /// check: JUnit XML
+    Junit,
 }
 
 impl Format {
@@ -155,6 +167,10 @@ impl Format {
             Self::Dot => "dot",
             Self::Mermaid => "mermaid",
             Self::Html => "html",
+            Self::Sarif => "sarif",
+            Self::Github => "github",
+            Self::Codeclimate => "codeclimate",
+            Self::Junit => "junit",
         }
     }
 }
@@ -182,9 +198,18 @@ pub(crate) enum Command {
     /// Run what is owed and not already paid for, and record receipts
     #[command(long_about = RUN_LONG, after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// What passed before, with which inputs, and why a test is not reused
+    #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
+    Receipts(ReceiptsCommand),
+    /// Run a command with a record of how it ended; look at records
+    #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
+    Record(RecordCommand),
     /// What each test depends on that is not a file: its class, why, and what would lift it
     #[command(long_about = OPACITY_LONG, after_help = OPACITY_EXAMPLES)]
     Opacity(Opacity),
+    /// Functions over their cap of tokens, and implementations written twice
+    #[command(long_about = CHECK_LONG, after_help = CHECK_EXAMPLES)]
+    Check(Check),
     /// The dependency graph: a tree, json, dot, mermaid or one html page
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph(Graph),
@@ -266,6 +291,18 @@ Examples:
 
 The formats are human and json.";
 
+const RECEIPTS_EXAMPLES: &str = "\
+Examples:
+  owed receipts list                       every receipt
+  owed receipts show src/a.test.ts         its inputs, by kind, with their digests
+  owed receipts why-not src/a.test.ts      every input that is not as it was
+  owed receipts diff 3f2a9c 77be01         what differs between two receipts
+  owed receipts verify                     each receipt again from its entries and the tree
+  owed receipts prune                      keeps the last receipt of each test
+
+The formats are human and json. Receipts lie in .owed/receipts and never hold a value, only names
+and digests.";
+
 const OPACITY_LONG: &str = "\
 What each test depends on that is not a file.
 
@@ -283,6 +320,42 @@ Examples:
   owed opacity --format json
 
 The formats are human and json.";
+
+const CHECK_LONG: &str = "\
+Functions over their cap of tokens, and implementations written twice.
+
+Every file is CHECKED, NOT CHECKED (with the reason and the line) or EXCLUDED (with the rule: test, \
+generated, vendored, declaration, link, not-source, ignored, or configured). A function's size is its \
+number of syntax tokens, nested functions not counted; the cap is 400 unless `cap` or `[[caps]]` in \
+owed.toml say otherwise. Comments, layout and type of quotes cost nothing.
+
+The ratchet: `owed.debt.toml` lists the functions that may stay over their cap, and how large they \
+may be. They may shrink or hold, never grow; moving, renaming and reformatting them is no growth. \
+`owed check --update-debt` writes the file the first time, and afterwards lowers and prunes it. New, \
+grown or revealed debt is written only with --accept-growth REASON, which the file keeps. With --base \
+REV the debt of that revision is the measure, and no file is needed.
+
+Repeated implementations are whole functions of at least five statements with the same structure, \
+names and literals aside: inside one file, or with --across files anywhere. They are advice: whether \
+two functions should be one depends on their contracts, which only people know. A comment \
+`owed: allow repeated — REASON` at a function keeps it out.
+
+Without --gate this is an inventory and exits with 0. With --gate it exits with 1 when debt is new, \
+has grown or was revealed, and with 3 when something in scope was NOT CHECKED.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  owed check                                 the inventory of this project
+  owed check src/cart.ts                     of one file or folder
+  owed check --only repeated --across files  what is written twice, anywhere
+  owed check --only complexity --coverage coverage/lcov.info
+  owed check --update-debt                   start the ratchet, and lower it afterwards
+  owed check --gate                          in CI: has the debt grown?
+  owed check --gate --base origin/main       the same without a file of debt
+  owed check --gate --staged                 in a pre-commit hook
+  owed check --format sarif > owed.sarif
+
+The formats are human, json, sarif, github, codeclimate and junit.";
 
 const GRAPH_EXAMPLES: &str = "\
 Examples:
@@ -352,7 +425,7 @@ pub(crate) struct Plan {
 }
 
 /// `owed run`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Run {
     /// Exactly these files are the change (a folder stands for the files in it)
     #[arg(value_name = "PATH")]
@@ -379,6 +452,34 @@ pub(crate) struct Run {
     /// Words for every runner, after its own
     #[arg(last = true, value_name = "RUNNER-ARGS")]
     pub runner_arguments: Vec<String>,
+}
+
+/// `owed receipts`.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ReceiptsCommand {
+    /// Every receipt, and what is none
+    List,
+    /// One receipt with its inputs
+    Show {
+        /// The beginning of its id, or a test file
+        receipt: String,
+    },
+    /// Why a test would not be reused now
+    WhyNot {
+        /// The test file
+        test: PathBuf,
+    },
+    /// What differs between two receipts
+    Diff {
+        /// The beginning of an id, or a test file
+        a: String,
+        /// The other one
+        b: String,
+    },
+    /// Each receipt again from its entries, and its entries again from the tree
+    Verify,
+    /// Remove what is not the last receipt of its test
+    Prune,
 }
 
 /// `1500ms`, `90s`, `5m`, `1h`.
@@ -455,6 +556,74 @@ pub(crate) struct Opacity {
     pub paths: Vec<PathBuf>,
 }
 
+/// `owed check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Only these files and folders
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Only these questions [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "QUESTION")]
+    pub only: Vec<CheckQuestion>,
+    /// The token cap, instead of `cap` in owed.toml (`[[caps]]` still hold)
+    #[arg(long, value_name = "N")]
+    pub cap: Option<u32>,
+    /// Where repeated implementations are looked for beyond one file
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub across: Option<Across>,
+    /// Also near misses, repeated blocks, and functions that differ in what they call
+    #[arg(long)]
+    pub advice: bool,
+    /// Exit with 1 when the debt has grown, with 3 when something was NOT CHECKED
+    #[arg(long)]
+    pub gate: bool,
+    /// With --gate: new repeated implementations break it, too
+    #[arg(long, requires = "gate")]
+    pub gate_repeated: bool,
+    /// With --gate: files of languages that owed does not measure do not stop it
+    #[arg(long, requires = "gate")]
+    pub allow_unsupported: bool,
+    /// Judge the debt against this revision, from the merge base on
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Check what is staged, not what lies on disk
+    #[arg(long, conflicts_with_all = ["revision", "update_debt"])]
+    pub staged: bool,
+    /// Check this commit, not what lies on disk
+    #[arg(long, value_name = "REV", conflicts_with = "update_debt")]
+    pub revision: Option<String>,
+    /// Write owed.debt.toml: all debt the first time; later only what shrank or is gone
+    #[arg(long, conflicts_with = "gate")]
+    pub update_debt: bool,
+    /// Write new, grown and revealed debt as well, with this reason
+    #[arg(long, value_name = "REASON", requires = "update_debt")]
+    pub accept_growth: Option<String>,
+    /// List every function, not only those over their cap
+    #[arg(long)]
+    pub all_functions: bool,
+    /// Coverage for CRAP: lcov, coverage.py's JSON or istanbul's JSON
+    #[arg(long, value_name = "FILE")]
+    pub coverage: Option<PathBuf>,
+}
+
+/// A question of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckQuestion {
+    /// Functions over their cap, and the ratchet
+    Tokens,
+    /// Implementations written twice
+    Repeated,
+    /// Cyclomatic and cognitive complexity; CRAP with --coverage
+    Complexity,
+}
+
+/// How far repeated implementations are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Across {
+    /// In all files together
+    Files,
+}
+
 /// `owed graph`.
 #[derive(Args, Debug)]
 pub(crate) struct Graph {
@@ -486,10 +655,20 @@ pub(crate) enum SchemaOf {
     Matrix,
     /// owed.run/1
     Run,
+    /// owed.receipts/1
+    Receipts,
+    /// owed.record/1
+    Record,
+    /// owed.records/1 (`owed record list`)
+    Records,
+    /// owed.suggest/1 (`owed record suggest`)
+    Suggest,
     /// owed.why/1
     Why,
     /// owed.opacity/1
     Opacity,
+    /// owed.check/1
+    Check,
     /// owed.graph/1
     Graph,
     /// owed.doctor/1
@@ -527,9 +706,8 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        assert_eq!(
-            names,
-            ["plan", "why", "opacity", "graph", "init", "doctor", "schema", "completions", "demo"]
-        );
+        let tests = ["plan", "why", "run", "receipts", "record", "opacity", "check", "graph"];
+        let rest = ["init", "doctor", "schema", "completions", "demo"];
+        assert_eq!(names, [&tests[..], &rest].concat());
     }
 }

@@ -9,15 +9,12 @@ pub(crate) enum Exit {
     /// The question was answered, whatever the answer is.
     Answered = 0,
     /// A verdict failed.
-    #[expect(dead_code, reason = "part of the contract; the commands that give verdicts use it")]
     Failed = 1,
     /// Usage, configuration, or a needed tool is unavailable.
     Unusable = 2,
     /// A gate cannot vouch: something in scope was NOT CHECKED.
-    #[expect(dead_code, reason = "part of the contract; the gates use it")]
     CannotVouch = 3,
     /// No verdict: deferred, stale, interrupted.
-    #[expect(dead_code, reason = "part of the contract; the commands that give verdicts use it")]
     NoVerdict = 75,
 }
 

@@ -26,9 +26,37 @@ pub(crate) fn environment() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?))).collect()
 }
 
+/// Every environment name and value, whatever they are made of.
+pub(crate) fn variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// The second word of the command line.
+pub(crate) fn second_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(2)
+}
+
+/// A number that nobody else will have: the seed that the system gives to hash tables.
+pub(crate) fn nonce() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// A lock that is given back when it is dropped.
+pub(crate) struct Lock {
+    _file: fs::File,
+}
+
+/// The first word of the command line.
+pub(crate) fn first_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(1)
+}
+
 /// Makes `dir` and takes the lock of the file `name` in it; `None` when another process has
 /// it. It is given back when the file is dropped, however this process ends.
-pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<fs::File>> {
+pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<Lock>> {
     fs::create_dir_all(dir)?;
     let ignore = dir.join(".gitignore");
     if !exists(&ignore) {
@@ -36,7 +64,7 @@ pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<fs::File>> {
     }
     let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(name))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(Lock { _file: file })),
         Err(fs::TryLockError::WouldBlock) => Ok(None),
         Err(fs::TryLockError::Error(error)) => Err(error),
     }

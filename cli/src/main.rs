@@ -33,11 +33,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const STACK: usize = 16 << 20;
 
 /// The one word that makes this program the supervisor of another command.
-const SUPERVISE: &str = "__supervise";
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// The one word that makes this program print what it sees of a checkout.
+pub(crate) const OBSERVE: &str = "__observe";
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
+    if host::first_word().is_some_and(|word| word == SUPERVISE) {
         return owed_gates::supervise::serve();
+    }
+    if let Some(dir) = host::second_word().filter(|_| host::first_word().is_some_and(|word| word == OBSERVE))
+    {
+        return owed_gates::check::print_observation(dir.as_ref());
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

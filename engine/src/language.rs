@@ -52,6 +52,12 @@ pub trait Language: Send + Sync {
         None
     }
 
+    /// How the tokens of a function are counted; another word makes every count one that
+    /// cannot be compared with those recorded before.
+    fn measure(&self) -> &'static str {
+        "tokens/1"
+    }
+
     /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can
     /// decode (Python's PEP 263 cookie).
     fn declares_encoding(&self, bytes: &[u8]) -> bool {

@@ -15,6 +15,7 @@
 
 pub mod cache;
 pub mod change;
+pub mod check;
 mod closure;
 pub mod digest;
 pub mod facts;

@@ -32,6 +32,8 @@ pub enum Unchecked {
     Unreadable,
     /// Nested deeper than the configured limit.
     Depth,
+    /// Source code of a language whose functions no reader measures (checks only).
+    UnsupportedLanguage,
 }
 
 impl Unchecked {
@@ -44,6 +46,7 @@ impl Unchecked {
             Self::NotUtf8 => "not-utf8",
             Self::Unreadable => "unreadable",
             Self::Depth => "depth",
+            Self::UnsupportedLanguage => "unsupported-language",
         }
     }
 }

@@ -119,13 +119,19 @@ pub(crate) fn read_source(
     facts_of(language, settings, path, &tree.read(path)?, reading)
 }
 
-fn facts_of(
+/// The bytes of one source file, as far as they can be text of its language.
+pub(crate) fn source_bytes(
+    tree: &dyn Tree,
     language: &dyn Language,
     settings: &Settings,
     path: &str,
-    bytes: &[u8],
-    reading: Reading,
-) -> Result<FileFacts, Unchecked> {
+) -> Result<Vec<u8>, Unchecked> {
+    let bytes = tree.read(path)?;
+    text_of(language, settings, &bytes)?;
+    Ok(bytes)
+}
+
+fn text_of(language: &dyn Language, settings: &Settings, bytes: &[u8]) -> Result<(), Unchecked> {
     if bytes.len() as u64 > settings.file_size {
         return Err(Unchecked::TooLarge);
     }
@@ -135,6 +141,17 @@ fn facts_of(
     if !language.declares_encoding(bytes) && std::str::from_utf8(bytes).is_err() {
         return Err(Unchecked::NotUtf8);
     }
+    Ok(())
+}
+
+fn facts_of(
+    language: &dyn Language,
+    settings: &Settings,
+    path: &str,
+    bytes: &[u8],
+    reading: Reading,
+) -> Result<FileFacts, Unchecked> {
+    text_of(language, settings, bytes)?;
     let file = SourceFile { path, bytes };
     Ok(match reading {
         Reading::Files => language.read_without_declarations(file),

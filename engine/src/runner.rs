@@ -71,6 +71,12 @@ pub trait Runner: Send + Sync {
     /// Its name in answers: `vitest`, `jest`, `node:test`, `mocha`, `pytest`, `unittest`.
     fn name(&self) -> &'static str;
 
+    /// The packages it is made of (`npm:vitest`, `npm:@vitest/*`): they are in every
+    /// identity as a whole, and not looked into.
+    fn toolchain(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Finds its projects and their test files.
     fn discover(&self, view: &View<'_>) -> Discovery;
 
@@ -78,12 +84,24 @@ pub trait Runner: Send + Sync {
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation>;
 
     /// One of its commands, changed so that it also writes a report that
-    /// [`crate::outcome::judge`] reads; `dir` is an absolute directory of this one run.
-    /// `None` when the runner cannot: its runs are then no evidence.
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        let _ = (invocation, dir);
+    /// [`crate::outcome::judge`] reads. `None` when the runner cannot: its runs are then no
+    /// evidence.
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        let _ = (invocation, run);
         None
     }
+}
+
+/// One run that is to leave a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Reporting<'a> {
+    /// An absolute directory of this run alone.
+    pub dir: &'a str,
+    /// How many workers the runner may use; `None` leaves it to the runner. One without
+    /// workers ignores it.
+    pub workers: Option<usize>,
+    /// A person's words for the runner.
+    pub arguments: &'a [String],
 }
 
 /// A command that writes a report.

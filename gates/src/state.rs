@@ -4,14 +4,18 @@
 //! checkout, and the command. Each phase goes through the same machine:
 //!
 //! ```text
-//!                                    ┌─ NotStart ──> not_started ■
-//!  (nothing) ── Intend ──> pending ──┤
-//!                           │   │    └─ Start ──> running ── Complete ──> completed ■
-//!                           │   │                    ├── NotSpawn ──> not_started ■
-//!                 Complete ─┘   │                    │
-//!        (preflight only) ■     └───── Lose ─────────┴── Lose ──> unknown
-//!                                                                    │
-//!            pending, running, unknown ── Settle (proof) ────────────┴──> settled ■
+//!  (no intent) ── Intend ──> pending ── Start ──> running ── Complete ──> completed ■
+//!       │                     │  │ │                │  │
+//!       │ NotStart            │  │ └── Lose ──┐     │  └── Lose ──┐
+//!       │ (command only)      │  │            v     │             v
+//!       │                     │  │         unknown <┼─────────────┘
+//!       v      NotStart       │  │            │     │
+//!  not_started ■ <────────────┘  │            │     │ Settle (proof of the end)
+//!                                │ Settle     v     v
+//!                                └────────> settled ■
+//!
+//!  a preflight may also go pending ── Complete ──> completed (it may have no child);
+//!  running ── NotSpawn ──> not_started when the supervisor made no process
 //! ```
 //!
 //! `■` is final: nothing leads out of it. There is no way from `unknown` to `completed`
@@ -28,7 +32,7 @@
 //!
 //! A permit cannot be used twice:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0382
 //! fn twice(permit: owed_gates::state::CommandPermit, run: &mut owed_gates::ledger::Run) {
 //!     let _ = run.not_started(permit, owed_gates::ledger::NotStartedReason::Stopped);
 //!     let _ = run.not_started(permit, owed_gates::ledger::NotStartedReason::Stopped);
@@ -38,7 +42,7 @@
 //! A preflight that was read back from the ledger cannot start a command, because only
 //! finishing it in this process gives the value that is needed:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0451
 //! let restored = owed_gates::state::FreshPreflight { key: todo!() };
 //! ```
 
@@ -158,6 +162,8 @@ pub fn step(phase: Phase, from: Option<CallState>, step: Step) -> Result<CallSta
         (None, Step::Intend) => Ok(S::Pending),
         (Some(S::Pending), Step::Start) => Ok(S::Running),
         (Some(S::Pending), Step::NotStart) => Ok(S::NotStarted),
+        // A command may be declined when its preflight is done and before its own intent.
+        (None, Step::NotStart) if phase == Phase::Command => Ok(S::NotStarted),
         // A preflight may be answered in process, without a child to record.
         (Some(S::Pending), Step::Complete) if phase == Phase::Preflight => Ok(S::Completed),
         (Some(S::Running), Step::Complete) => Ok(S::Completed),

@@ -4,11 +4,14 @@
 //! `cli/schemas/` are generated from them. Adding a field is a minor change, anything
 //! else asks for a new major in the `schema` field.
 
+pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod graph;
 pub(crate) mod matrix;
 pub(crate) mod opacity;
 pub(crate) mod plan;
+pub(crate) mod receipts;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod why;
 
@@ -76,7 +79,7 @@ fn one_of(words: &[&str]) -> Schema {
 }
 
 fn unchecked_words(_: &mut SchemaGenerator) -> Schema {
-    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth"])
+    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth", "unsupported-language"])
 }
 
 fn opacity_words(_: &mut SchemaGenerator) -> Schema {

@@ -119,6 +119,9 @@ pub(crate) struct Summary {
     pub reasons: Vec<ReasonCost>,
     /// The same by place; the place that holds most tests back first.
     pub places: Vec<PlaceCost>,
+    /// What runner configuration does that all tests of a project have in common: it is in
+    /// every identity and lowers no class.
+    pub common: Vec<Reason>,
 }
 
 /// How many tests have a class.
@@ -196,6 +199,7 @@ impl OpacityAnswer {
                 classes: classes(&counts),
                 reasons: all(report.reasons),
                 places: all(report.held),
+                common: all(report.common),
             },
             not_checked: all(not_checked),
             problems: all(report.problems),

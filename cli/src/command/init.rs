@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(in_use.settings.file_size, 5 * 1024 * 1024);
         assert!(in_use.settings.inert.is_some());
         assert_eq!(in_use.settings.exclude.len(), 1);
-        let named: Vec<&str> = in_use.without_effect.iter().map(|(key, _)| *key).collect();
-        assert_eq!(named, ["cap", "caps"]);
+        assert_eq!((in_use.caps.default, in_use.caps.paths[0].cap), (400, 800));
+        assert!(in_use.without_effect.is_empty());
     }
 }

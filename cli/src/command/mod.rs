@@ -1,5 +1,6 @@
 //! The commands, one file each: a question to the engine, an answer, a rendering.
 
+mod check;
 mod completions;
 mod demo;
 mod doctor;
@@ -7,6 +8,8 @@ mod graph;
 mod init;
 mod opacity;
 mod plan;
+mod receipts;
+mod record;
 mod run;
 mod schema;
 mod why;
@@ -18,7 +21,7 @@ use crate::output::Output;
 
 /// Runs one command.
 pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
-    use Format::{Argv, Dot, Html, Human, Json, Mermaid, Paths};
+    use Format::{Argv, Codeclimate, Dot, Github, Html, Human, Json, Junit, Mermaid, Paths, Sarif};
     let global = &cli.global;
     let only = |name, formats| only(name, global.format, formats);
     match &cli.command {
@@ -30,6 +33,14 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
         }
+        Command::Receipts(command) => {
+            only("receipts", &[Human, Json])?;
+            receipts::run(global, command, output)
+        }
+        Command::Record(command) => {
+            only("record", &[Human, Json])?;
+            record::run(global, command, output)
+        }
         Command::Run(args) => {
             only("run", &[Human, Json])?;
             run::run(global, args, output)
@@ -37,6 +48,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Opacity(opacity) => {
             only("opacity", &[Human, Json])?;
             opacity::run(global, opacity, output)
+        }
+        Command::Check(check) => {
+            only("check", &[Human, Json, Sarif, Github, Codeclimate, Junit])?;
+            check::run(global, check, output)
         }
         Command::Graph(graph) => {
             only("graph", &[Human, Json, Dot, Mermaid, Html])?;

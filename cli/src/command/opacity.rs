@@ -23,10 +23,11 @@ pub(crate) fn run(global: &Global, args: &Opacity, output: &Output) -> anyhow::R
     for path in &paths {
         known(&project, path)?;
     }
-    let report = session.timed("opacity", || opacity(&project, &paths));
+    let mut report = session.timed("opacity", || opacity(&project, &paths));
     let asked =
         |path: &str| paths.is_empty() || paths.iter().any(|p| p.is_empty() || path::is_within(path, p));
     let not_checked = project.not_checked.iter().filter(|file| asked(&file.path)).cloned().collect();
+    report.problems.retain(|problem| asked(&problem.path));
     let mut answer = OpacityAnswer::new(report, not_checked);
     session.add_trouble(&Trouble::default(), &mut answer.not_checked, &mut answer.problems);
     match global.format {

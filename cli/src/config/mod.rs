@@ -8,7 +8,9 @@ mod keys;
 
 use std::ops::Range;
 
+use owed_engine::check::{Caps, PathCap};
 use owed_engine::project::{DeclaredInput, Settings};
+use owed_gates::policy::Rules;
 
 pub(crate) use keys::Keys;
 
@@ -27,6 +29,11 @@ const KEYS: &[&str] = &[
     "inputs",
     "limits",
     "policy",
+    "record",
+    "deny",
+    "allow",
+    "pattern",
+    "reason",
     "paths",
     "file_size",
     "depth",
@@ -41,6 +48,10 @@ pub(crate) struct Config {
     pub source: Option<&'static str>,
     /// What the engine needs of it.
     pub settings: Settings,
+    /// Which commands `owed record` may run.
+    pub record: Rules,
+    /// The token caps of functions.
+    pub caps: Caps,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -106,11 +117,20 @@ impl Config {
             .into_iter()
             .map(|input| DeclaredInput { tests: patterns(input.tests), files: patterns(input.files) })
             .collect();
+        let mut caps = Caps::default();
+        caps.default = keys.cap.unwrap_or(caps.default);
+        caps.paths = keys
+            .caps
+            .into_iter()
+            .map(|table| PathCap { paths: patterns(table.paths), cap: table.cap })
+            .collect();
         let mut without_effect = Vec::new();
         for (present, key, purpose) in [
-            (keys.cap.is_some(), "cap", "the token cap of functions, which no command checks yet"),
-            (!keys.caps.is_empty(), "caps", "token caps by path, which no command checks yet"),
-            (keys.policy.is_some(), "policy", "rules for running tests, which no command does yet"),
+            (
+                keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()),
+                "policy",
+                "rules for running tests, which `owed run` does not ask yet",
+            ),
             (
                 keys.limits.depth.is_some(),
                 "limits.depth",
@@ -121,7 +141,8 @@ impl Config {
                 without_effect.push((key, purpose));
             }
         }
-        Self { source: Some(source), settings, without_effect }
+        let record = keys.policy.map(|policy| policy.record).unwrap_or_default();
+        Self { source: Some(source), settings, record, caps, without_effect }
     }
 }
 
@@ -239,7 +260,8 @@ mod tests {
         assert_eq!(config.settings.inert.as_deref(), Some(&["*.md".to_owned()][..]));
         assert_eq!(config.settings.inputs[0].files, ["x.graphql"]);
         let unused: Vec<&str> = config.without_effect.iter().map(|(key, _)| *key).collect();
-        assert_eq!(unused, ["cap", "caps", "policy", "limits.depth"]);
+        assert_eq!(unused, ["policy", "limits.depth"]);
+        assert_eq!((config.caps.default, config.caps.paths[0].cap), (800, 5));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Answers for people. Everything here turns an answer type into text, with ANSI
 //! styles in it that the output stream strips where they are not wanted.
 
+pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod dot;
 pub(crate) mod html;
@@ -8,6 +9,8 @@ pub(crate) mod layout;
 pub(crate) mod mermaid;
 pub(crate) mod opacity;
 pub(crate) mod plan;
+pub(crate) mod receipts;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod style;
 pub(crate) mod tree;

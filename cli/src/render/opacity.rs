@@ -3,12 +3,16 @@
 
 use std::fmt::Write as _;
 
+use owed_engine::facts::Opaque;
+use owed_engine::selection::Opacity;
+
 use super::{View, count, style, trouble};
 use crate::answer::opacity::{ClassCount, OpacityAnswer, Pin, PlaceCost, Reason, TestClass};
 
 const REASONS: usize = 8;
 const PLACES: usize = 12;
 const EACH: usize = 6;
+const FEW: usize = 12;
 
 /// The whole answer; `narrowed` when it is about some files only.
 pub(crate) fn opacity(answer: &OpacityAnswer, narrowed: bool, view: View) -> String {
@@ -26,9 +30,11 @@ pub(crate) fn opacity(answer: &OpacityAnswer, narrowed: bool, view: View) -> Str
             }
         }
     }
-    if !narrowed || answer.tests.len() != 1 {
+    // Of a few tests every reason was just shown.
+    if !narrowed || answer.tests.is_empty() || answer.tests.len() > FEW {
         out += &reasons(answer, view);
         out += &places(answer, view);
+        out += &common(answer, view);
     }
     if !narrowed && !view.verbose && !view.quiet && !answer.tests.is_empty() {
         let example = answer.tests.iter().find(|test| !test.reasons.is_empty());
@@ -150,24 +156,70 @@ fn reasons(answer: &OpacityAnswer, view: View) -> String {
 
 fn places(answer: &OpacityAnswer, view: View) -> String {
     let mut out = String::new();
-    let places = &answer.summary.places;
-    if places.is_empty() {
+    let (missing, places): (Vec<&PlaceCost>, Vec<&PlaceCost>) =
+        answer.summary.places.iter().partition(|cost| is_missing(cost));
+    if answer.summary.places.is_empty() {
         return out;
     }
     let _ = writeln!(out, "\n{}", style::bold("Where, most tests first"));
+    out += &not_installed(answer, &missing, view);
     let shown = view.shown(places.len(), PLACES);
     for cost in &places[..shown] {
         let at = place(&cost.path, cost.line);
-        let text = sentence(cost);
-        let _ = writeln!(
-            out,
-            "  {}  {}",
-            style::changed(&at),
-            style::wrap(&text, style::width(&at) + 4, 6, view.width)
-        );
+        let text = style::wrap(&sentence(cost), style::width(&at) + 4, 6, view.width);
+        let _ = writeln!(out, "  {}  {text}", style::changed(&at));
     }
     out.extend(view.rest(places.len(), shown, "  "));
     out
+}
+
+/// What configuration does: said, because people look for it here.
+fn common(answer: &OpacityAnswer, view: View) -> String {
+    let mut out = String::new();
+    let common = &answer.summary.common;
+    if common.is_empty() {
+        return out;
+    }
+    let _ = writeln!(out, "\n{}", style::bold("In every identity, so that no class is lower for it"));
+    let shown = view.shown(common.len(), EACH);
+    for reason in &common[..shown] {
+        let at = place(&reason.path, reason.line);
+        let text = format!("{} ({})", reason.operation, reason.reason);
+        let text = style::wrap(&text, style::width(&at) + 4, 6, view.width);
+        let _ = writeln!(out, "  {}  {text}", style::changed(&at));
+    }
+    out.extend(view.rest(common.len(), shown, "  "));
+    out
+}
+
+/// Whether a place imports something that is not installed.
+fn is_missing(cost: &PlaceCost) -> bool {
+    cost.reason == Opaque::Unresolved.word() && cost.class == Opacity::InputOpaque.word()
+}
+
+/// One line for all packages that are not installed: they have one remedy.
+fn not_installed(answer: &OpacityAnswer, missing: &[&PlaceCost], view: View) -> String {
+    let reason =
+        answer.summary.reasons.iter().find(|cost| {
+            cost.reason == Opaque::Unresolved.word() && cost.class == Opacity::InputOpaque.word()
+        });
+    let (Some(first), Some(reason)) = (missing.first(), reason) else { return String::new() };
+    let mut names: Vec<&str> = missing.iter().map(|cost| cost.operation.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let shown = view.shown(names.len(), 4);
+    let more = match names.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let text = format!(
+        "{}{more} cannot be looked into: {} {}; {}",
+        names[..shown].join(", "),
+        count(reason.tests, "test"),
+        reason.class,
+        first.fix
+    );
+    format!("  {}\n", style::wrap(&text, 2, 4, view.width))
 }
 
 fn sentence(cost: &PlaceCost) -> String {

@@ -49,7 +49,9 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
     if answer.reused > 0 && !view.quiet {
         let safe = "reused: each input (files, packages, environment, programs) has the bytes it had when the \
                     test passed; `owed receipts list` shows them";
-        let _ = writeln!(out, "{}", style::dim(&style::wrap(safe, 0, 2, view.width)));
+        for line in style::wrap(safe, 0, 2, view.width).lines() {
+            let _ = writeln!(out, "{}", style::dim(line));
+        }
     }
     out
 }
@@ -59,7 +61,9 @@ fn is_bad(done: &Executed) -> bool {
 }
 
 fn printed(done: &Executed, view: View) -> String {
-    let lines: Vec<&str> = done.output.lines().collect();
+    // What a program of the project printed is not trusted with the terminal.
+    let text = anstream::adapter::strip_str(&done.output).to_string();
+    let lines: Vec<&str> = text.lines().collect();
     let skip = if view.verbose { 0 } else { lines.len().saturating_sub(OUTPUT) };
     let mut out = String::new();
     let _ =
@@ -108,7 +112,7 @@ fn reasons(answer: &RunAnswer, view: View) -> String {
     sorted.sort_by_key(|((reason, detail), n)| (std::cmp::Reverse(*n), *reason, *detail));
     let shown = view.shown(sorted.len(), 8);
     let mut out = String::new();
-    if !sorted.is_empty() && !view.quiet {
+    if !sorted.is_empty() {
         let _ = writeln!(out, "{}", style::dim("not reused because:"));
         for ((reason, detail), n) in &sorted[..shown] {
             let _ = writeln!(out, "  {n:>5}  {} {}", style::plain(reason), style::dim(&style::plain(detail)));

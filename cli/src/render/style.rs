@@ -81,6 +81,11 @@ impl Piece {
         Self { width: width(text), text: style(text) }
     }
 
+    /// The same with a mark right behind it.
+    pub(crate) fn followed(self, mark: &str) -> Self {
+        Self { width: self.width + width(mark), text: self.text + mark }
+    }
+
     /// Columns.
     pub(crate) fn width(&self) -> usize {
         self.width

@@ -105,6 +105,11 @@ impl Session {
         Ok(Self { site, config, tree, loader, output: *output, timings, cache })
     }
 
+    /// The inventory.
+    pub(crate) fn files(&self) -> &[String] {
+        self.tree.files()
+    }
+
     /// Reads and resolves the project.
     pub(crate) fn read(&self, reading: Reading) -> Project<'_> {
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
@@ -191,6 +196,21 @@ impl Session {
         not_checked.dedup();
         problems.sort();
         problems.dedup();
+    }
+
+    /// The files of the project.
+    pub(crate) fn tree(&self) -> &dyn owed_engine::tree::Tree {
+        &self.tree
+    }
+
+    /// Links of the project that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        self.tree.broken_links()
+    }
+
+    /// What could not be looked at, and what is odd about the place.
+    pub(crate) fn trouble(&self) -> Trouble {
+        self.own_trouble()
     }
 
     fn own_trouble(&self) -> Trouble {

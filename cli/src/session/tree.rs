@@ -136,6 +136,13 @@ impl SiteTree {
         trouble
     }
 
+    /// Links that lead nowhere, or in circles.
+    pub(crate) fn broken_links(&self) -> Vec<String> {
+        let Whole::Disk(disk) = &self.whole else { return Vec::new() };
+        let inside = |link: &String| Some(path::strip(link, &self.prefix)?.to_owned());
+        disk.broken_links().iter().filter_map(inside).collect()
+    }
+
     fn inner(&self) -> &dyn Tree {
         match &self.whole {
             Whole::Disk(tree) => &**tree,

@@ -5,6 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod cache;
+mod check;
+mod check_formats;
+mod check_hostile;
 mod config;
 mod demo;
 mod doctor;
@@ -13,8 +16,12 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod killed;
+mod opacity;
 mod plan;
+mod record;
 mod reports;
+mod reuse;
 mod schema;
 mod tidy;
 mod trouble;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use owed_engine::outcome::{Ended, FileOutcome, judge};
-use owed_engine::runner::RunnerProject;
+use owed_engine::runner::{Reporting, RunnerProject};
 
 use crate::truth::install;
 
@@ -26,8 +26,9 @@ fn run(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
     fs::create_dir(&tools).unwrap();
     let runner = owed_plugins::runners().iter().find(|r| r.name() == runner).unwrap();
     let settings = RunnerProject::default();
+    let run = Reporting { dir: tools.to_str().unwrap(), workers: None, arguments: &[] };
     let invocation = runner.command(&settings, tests).pop().unwrap();
-    let reported = runner.reported(invocation, tools.to_str().unwrap()).unwrap();
+    let reported = runner.reported(invocation, &run).unwrap();
     for (name, text) in &reported.files {
         fs::write(tools.join(name), text).unwrap();
     }

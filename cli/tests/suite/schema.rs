@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::harness::owed_in;
 
-const COMMANDS: &[&str] = &["plan", "matrix", "why", "opacity", "graph", "doctor"];
+const COMMANDS: &[&str] = &[
+    "plan", "matrix", "why", "opacity", "check", "receipts", "record", "records", "suggest", "run", "graph",
+    "doctor",
+];
 
 fn file(command: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{command}.json"))
@@ -63,6 +66,15 @@ pub(crate) fn check(tag: &str, answer: &Value) {
     }
 }
 
+/// Fails unless `log` satisfies the schema of SARIF 2.1.0.
+#[track_caller]
+pub(crate) fn check_sarif(log: &Value) {
+    let schema: Value = serde_json::from_str(include_str!("sarif-2.1.0.json")).unwrap();
+    if let Err(fault) = validate(&schema, &schema, log, "$") {
+        panic!("SARIF: {fault}\n{log:#}");
+    }
+}
+
 fn validate(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     let Some(rules) = schema.as_object() else {
         return if schema == &Value::Bool(true) {
@@ -73,10 +85,24 @@ fn validate(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(),
     };
     for (keyword, rule) in rules {
         match keyword.as_str() {
-            "$schema" | "title" | "description" | "$defs" | "format" | "items" | "properties" => {}
+            "$schema" | "$id" | "$comment" | "title" | "description" | "$defs" | "definitions" | "format"
+            | "items" | "properties" | "default" => {}
+            "uniqueItems" if rule == &Value::Bool(false) => {}
+            "uniqueItems" => {
+                let items = value.as_array().map_or(&[][..], Vec::as_slice);
+                if (1..items.len()).any(|at| items[..at].contains(&items[at])) {
+                    return Err(format!("{at}: an item is there twice"));
+                }
+            }
+            "minItems" => {
+                let least = rule.as_u64().unwrap();
+                if value.as_array().is_some_and(|items| (items.len() as u64) < least) {
+                    return Err(format!("{at}: fewer than {least} items"));
+                }
+            }
             "$ref" => {
-                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").expect("references are local");
-                validate(root, &root["$defs"][name], value, at)?;
+                let path = rule.as_str().unwrap().strip_prefix('#').expect("references are local");
+                validate(root, root.pointer(path).expect("and lead somewhere"), value, at)?;
             }
             "type" => has_type(rule, value, at)?,
             "const" if rule == value => {}

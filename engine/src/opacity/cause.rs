@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use super::liveness::{At, Cause, Liveness, NOTHING};
 use crate::closure;
-use crate::facts::{Effect, EffectClass, Opaque, Pin, When};
+use crate::facts::{Effect, EffectClass, Opaque, PathBase, Pin, When};
 use crate::graph::{NodeKey, Origin, Trait};
+use crate::path;
 use crate::project::Project;
 use crate::selection::Opacity;
 
@@ -174,8 +175,12 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
     if !matches!(cause.fact.opacity, Opacity::Pinned | Opacity::Bounded) {
         return Vec::new();
     }
-    let NodeKey::Source { class, .. } = project.graph.key(live.node(at)) else { return Vec::new() };
-    pins_of(project, *class, module.path, &module.facts.effects[number as usize])
+    let class = match live.node(at).map(|node| project.graph.key(node)) {
+        Some(NodeKey::Source { class, .. }) => *class,
+        // What a package reads from the working directory is looked for from the root.
+        _ => 0,
+    };
+    pins_of(project, class, module.path, &module.facts.effects[number as usize])
 }
 
 /// The inputs that an effect names, for a file resolved by a class.
@@ -194,6 +199,18 @@ pub(crate) fn pins_of(project: &Project<'_>, class: u32, path: &str, effect: &Ef
             }
         },
     }
+}
+
+/// Whether all paths that an effect names lie in the installed package that `file` is of.
+pub(crate) fn is_within_package(effect: &Effect, file: &str) -> bool {
+    let package = super::packages::package_dir(file);
+    let expression = match &effect.class {
+        EffectClass::Bounded(expression) | EffectClass::Pinned(Pin::File(expression)) => expression,
+        EffectClass::Pinned(Pin::Listing { dir, .. }) => dir,
+        _ => return false,
+    };
+    expression.base == PathBase::Module
+        && path::join(path::dirname(file), &expression.path).is_some_and(|to| path::is_within(&to, package))
 }
 
 /// What to do about a fact: as the language's table says, else by its reason.
@@ -215,10 +232,15 @@ fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
         };
     };
     match (fact.origin, reason) {
+        (Origin::Import(_), Opaque::Unresolved) if fact.opacity == Opacity::InputOpaque => {
+            "install the dependencies, so that their bytes can be read".to_owned()
+        }
         (Origin::Import(_), Opaque::Unresolved) => {
             format!("make `{operation}` lead to a file: generate it first, or correct the specifier")
         }
-        (Origin::Import(_), Opaque::ComputedLoad) => {
+        (origin, Opaque::ComputedLoad)
+            if matches!(origin, Origin::Import(_)) || matches!(&**operation, "import" | "require") =>
+        {
             "give the specifier a constant beginning, or import the candidates by name".to_owned()
         }
         (Origin::Import(_), Opaque::Native) => {

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::classes::counts;
 use super::module::{Module, Part, UnitId};
+use super::packages::Packages;
 use super::units::{self, Units};
-use crate::facts::FileFacts;
+use crate::facts::{FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
 use crate::project::Project;
@@ -30,7 +31,7 @@ pub(crate) struct Liveness<'p> {
     pub(crate) suites: UnitId,
     /// What some test may depend on that no edge names.
     pub(crate) causes: Vec<Cause<'p>>,
-    /// By module: its node.
+    /// By module: its node; the modules of installed packages come last and have none.
     nodes: Vec<NodeId>,
     /// By module: its first unit.
     firsts: Vec<UnitId>,
@@ -59,8 +60,8 @@ pub(crate) enum At<'p> {
 }
 
 impl<'p> Liveness<'p> {
-    /// Takes a resolved project apart.
-    pub(crate) fn new(project: &'p Project<'_>) -> Self {
+    /// Takes a resolved project apart, with the files that it runs of installed packages.
+    pub(crate) fn new(project: &'p Project<'_>, packages: &'p Packages) -> Self {
         let graph = &project.graph;
         let mut modules: Vec<Module<'p>> = Vec::new();
         let mut nodes: Vec<NodeId> = Vec::new();
@@ -80,24 +81,41 @@ impl<'p> Liveness<'p> {
             first += module.size();
             modules.push(module);
         }
+        let own = number(modules.len());
+        for file in &packages.files {
+            let module = Module::new(&file.path, &file.facts, first);
+            first += module.size();
+            modules.push(module);
+        }
         let mut causes = Vec::new();
+        let mut because = |modules: &[Module<'p>], at: usize, facts: &'p [Trait]| {
+            let module = &modules[at];
+            causes.extend(facts.iter().filter(|fact| !is_said_twice(fact, facts)).map(|fact| Cause {
+                unit: module.unit(module.part_of(fact.origin)),
+                at: At::Module(number(at)),
+                fact: Cow::Borrowed(fact),
+            }));
+        };
         for (at, &node) in nodes.iter().enumerate() {
             let loads = graph.loads(node).iter();
             let loads = loads.flat_map(|(import, to)| {
                 behind(project, *to).filter_map(|to| Some((*import, *numbers.get(&to)?))).collect::<Vec<_>>()
             });
-            modules[at].lead(loads.collect());
-            let module = &modules[at];
-            causes.extend(graph.traits(node).iter().map(|fact| Cause {
-                unit: module.unit(module.part_of(fact.origin)),
-                at: At::Module(number(at)),
-                fact: Cow::Borrowed(fact),
-            }));
+            let into = packages.loads.get(&node).into_iter().flatten();
+            let into = into.map(|(import, file)| (*import, own + file));
+            modules[at].lead(loads.chain(into).collect());
+            because(&modules, at, graph.traits(node));
+            because(&modules, at, packages.traits.get(&node).map_or(&[], Vec::as_slice));
+        }
+        for (at, file) in packages.files.iter().enumerate() {
+            let at = own as usize + at;
+            modules[at].lead(file.loads.iter().map(|(import, file)| (*import, own + file)).collect());
+            because(&modules, at, &file.traits);
         }
         let mut edges = units::edges(&modules);
         let tests = number(edges.len());
         let suites = tests + number(project.tests.len());
-        let whole = |node: NodeId| numbers.get(&node).map(|at| modules[*at as usize].unit(Part::Whole));
+        let root = |node: NodeId| numbers.get(&node).map(|at| modules[*at as usize].unit(Part::Own));
         let below = |node: NodeId| -> Vec<UnitId> {
             let mut list: Vec<UnitId> = graph
                 .outgoing(node)
@@ -105,9 +123,11 @@ impl<'p> Liveness<'p> {
                 .filter(|(_, edge)| counts(*edge))
                 .flat_map(|(to, _)| match graph.key(to) {
                     NodeKey::Suite(suite) => vec![suites + suite],
-                    _ => behind(project, to).filter_map(whole).collect(),
+                    _ => behind(project, to).filter_map(root).collect(),
                 })
                 .collect();
+            let setup = packages.loads.get(&node).into_iter().flatten();
+            list.extend(setup.map(|(_, file)| modules[(own + file) as usize].unit(Part::Own)));
             list.sort_unstable();
             list.dedup();
             list
@@ -118,6 +138,13 @@ impl<'p> Liveness<'p> {
             (0..project.suites.len())
                 .map(|at| graph.node(&NodeKey::Suite(number(at))).map_or(Vec::new(), below)),
         );
+        for (unit, key) in (0..project.tests.len())
+            .map(|at| (tests + number(at), NodeKey::Test(number(at))))
+            .chain((0..project.suites.len()).map(|at| (suites + number(at), NodeKey::Suite(number(at)))))
+        {
+            let facts = graph.node(&key).and_then(|node| packages.traits.get(&node)).into_iter().flatten();
+            causes.extend(facts.map(|fact| Cause { unit, at: At::Path(""), fact: Cow::Borrowed(fact) }));
+        }
         for (at, suite) in project.suites.iter().enumerate() {
             causes.extend(suite.project.unsettled.iter().map(|widening| Cause {
                 unit: suites + number(at),
@@ -146,9 +173,9 @@ impl<'p> Liveness<'p> {
         }
     }
 
-    /// The node of a module.
-    pub(crate) fn node(&self, module: u32) -> NodeId {
-        self.nodes[module as usize]
+    /// The node of a module; `None` for those of installed packages.
+    pub(crate) fn node(&self, module: u32) -> Option<NodeId> {
+        self.nodes.get(module as usize).copied()
     }
 
     /// The number of the module that a unit belongs to; `None` for tests and suites.
@@ -223,6 +250,16 @@ impl<'p> Liveness<'p> {
         }
         chain
     }
+}
+
+/// Whether an effect of the same line says what an import that is computed says, too.
+fn is_said_twice(fact: &Trait, facts: &[Trait]) -> bool {
+    let same = |other: &Trait| {
+        matches!(other.origin, Origin::Effect(_)) && (other.reason, other.line) == (fact.reason, fact.line)
+    };
+    matches!(fact.origin, Origin::Import(_))
+        && fact.reason == Some(Opaque::ComputedLoad)
+        && facts.iter().any(same)
 }
 
 /// A runner project that is not understood may have inputs that nobody named.

@@ -13,6 +13,30 @@ use super::module::{Module, Part, Taken, UnitId};
 struct Question<'p> {
     module: u32,
     name: &'p str,
+    /// What is read of it, when that is all.
+    member: Option<Member<'p>>,
+}
+
+/// An attribute that is read of an import: `a.b.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Member<'p> {
+    /// The local name of the import: `a`.
+    pub(crate) local: &'p str,
+    /// What comes after it: `b.c`.
+    pub(crate) chain: &'p str,
+}
+
+impl<'p> Member<'p> {
+    /// The name that is read of a module imported by `specifier`: `import a.b` binds `a`,
+    /// and what comes after `a.b` is read of the module. `None`: the module itself.
+    fn first_after(self, specifier: &str) -> Option<&'p str> {
+        let inner = specifier.strip_prefix(self.local).and_then(|rest| rest.strip_prefix('.')).unwrap_or("");
+        match after(self.chain, inner) {
+            Some("") => None,
+            Some(rest) => rest.split('.').next(),
+            None => self.chain.split('.').next(),
+        }
+    }
 }
 
 /// Modules that together should answer one question.
@@ -51,13 +75,42 @@ impl<'m, 'p> Lookup<'m, 'p> {
         self.take_for(from, taken, None);
     }
 
+    /// Asks for an attribute of what an import of `from` gives, when that is all that is
+    /// used of it.
+    pub(crate) fn take_member(&mut self, from: u32, taken: Taken<'p>, member: Member<'p>) {
+        self.take_for(from, taken, Some(member));
+    }
+
+    /// Asks for what a dotted name in a string stands for, in the modules it leads to.
+    pub(crate) fn dotted(&mut self, specifier: &'p str, targets: &[u32]) {
+        let parts: Vec<&'p str> = specifier.split(['.', ':']).filter(|part| !part.is_empty()).collect();
+        let place = |target: &u32| {
+            let names = self.modules[*target as usize].names();
+            names.iter().find_map(|name| parts.iter().rposition(|part| part == name))
+        };
+        let places: Vec<Option<usize>> = targets.iter().map(place).collect();
+        let deepest = places.iter().flatten().max().copied();
+        for (&target, place) in targets.iter().zip(places) {
+            let module = &self.modules[target as usize];
+            match place {
+                Some(at) if Some(at) < deepest => {}
+                Some(at) if at + 1 < parts.len() => {
+                    let name = parts[at + 1];
+                    let asked = self.ask(Question { module: target, name, member: None }, None);
+                    self.steps.push(Step { asked: vec![asked] });
+                }
+                _ => self.found.push(module.unit(Part::Whole)),
+            }
+        }
+    }
+
     /// Asks the star imports of `from` for a name that it may have from one of them.
     pub(crate) fn star(&mut self, from: u32, name: &'p str) {
         let modules = self.modules;
         let module = &modules[from as usize];
         for &star in module.stars() {
             for target in module.targets(star) {
-                self.ask(target, name, None);
+                self.ask(Question { module: target, name, member: None }, None);
             }
         }
     }
@@ -83,12 +136,17 @@ impl<'m, 'p> Lookup<'m, 'p> {
         self.found
     }
 
-    fn take_for(&mut self, from: u32, taken: Taken<'p>, asker: Option<usize>) {
+    fn take_for(&mut self, from: u32, taken: Taken<'p>, member: Option<Member<'p>>) {
         let modules = self.modules;
         let module = &modules[from as usize];
-        let targets: Vec<u32> = module.targets(taken.import).collect();
         let specifier = &module.facts.imports[taken.import as usize].specifier;
-        let Some(name) = taken.name else {
+        let targets: Vec<u32> = module.targets(taken.import).collect();
+        // Of a namespace, the attribute is a name of the module.
+        let (name, member) = match (taken.name, member) {
+            (None, Some(member)) => (member.first_after(specifier), None),
+            (name, member) => (name, member),
+        };
+        let Some(name) = name else {
             self.found.extend(targets.iter().map(|&target| modules[target as usize].unit(Part::Whole)));
             return;
         };
@@ -96,19 +154,26 @@ impl<'m, 'p> Lookup<'m, 'p> {
         let mut itself = false;
         for &target in &targets {
             let module = &modules[target as usize];
-            if module.may_be(name, specifier, targets.len()) {
-                self.found.push(module.unit(Part::Whole));
+            if module.may_be(name, specifier) {
                 itself = true;
+                match member.and_then(|member| member.chain.split('.').next()) {
+                    // `from package import module`, of which an attribute is read.
+                    Some(first) => {
+                        let own = self.ask(Question { module: target, name: first, member: None }, None);
+                        self.steps.push(Step { asked: vec![own] });
+                        continue;
+                    }
+                    None => self.found.push(module.unit(Part::Whole)),
+                }
             }
-            asked.push(self.ask(target, name, asker));
+            asked.push(self.ask(Question { module: target, name, member }, None));
         }
         if !asked.is_empty() && !itself {
             self.steps.push(Step { asked });
         }
     }
 
-    fn ask(&mut self, module: u32, name: &'p str, asker: Option<usize>) -> usize {
-        let question = Question { module, name };
+    fn ask(&mut self, question: Question<'p>, asker: Option<usize>) -> usize {
         let number = *self.numbers.entry(question).or_insert_with(|| {
             self.questions.push(question);
             self.answered.push(false);
@@ -121,7 +186,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
 
     fn look(&mut self, number: usize) {
         let modules = self.modules;
-        let Question { module: at, name } = self.questions[number];
+        let Question { module: at, name, member } = self.questions[number];
         let module = &modules[at as usize];
         if !module.split {
             self.found.push(module.unit(Part::Whole));
@@ -135,7 +200,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
             self.found.extend(declared.map(|part| module.unit(part)));
             let imported = module.imported(local);
             for &taken in imported {
-                self.take_for(at, taken, None);
+                self.take_for(at, taken, member.map(|member| Member { local, ..member }));
             }
             if declared.is_none() && imported.is_empty() {
                 self.found.push(module.unit(Part::Whole));
@@ -143,7 +208,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
         }
         for &taken in reexports {
             self.answered[number] = true;
-            self.take_for(at, taken, None);
+            self.take_for(at, taken, member);
         }
         if locals.is_empty() && reexports.is_empty() {
             if module.is_open() {
@@ -152,7 +217,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
             }
             for &star in module.stars() {
                 for target in module.targets(star) {
-                    self.ask(target, name, Some(number));
+                    self.ask(Question { module: target, name, member }, Some(number));
                 }
             }
         }
@@ -170,4 +235,16 @@ impl<'m, 'p> Lookup<'m, 'p> {
             }
         }
     }
+}
+
+/// What is left of a dotted name after `inner`; `None` when it does not begin with it. A
+/// name that ends before `inner` does leaves nothing.
+fn after<'t>(chain: &'t str, inner: &str) -> Option<&'t str> {
+    if inner.is_empty() {
+        return Some(chain);
+    }
+    if let Some(rest) = chain.strip_prefix(inner) {
+        return rest.strip_prefix('.').or_else(|| rest.is_empty().then_some(""));
+    }
+    inner.strip_prefix(chain).filter(|rest| rest.starts_with('.')).map(|_| "")
 }

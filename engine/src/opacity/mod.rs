@@ -10,14 +10,18 @@
 
 mod cause;
 mod classes;
+mod costs;
 mod liveness;
 mod lookup;
 mod module;
+mod packages;
 mod reach;
 mod report;
 mod units;
 
 pub(crate) use classes::Classes;
+pub use packages::Budget;
 pub use report::{
-    FileOpacity, Held, Kind, OpacityReport, PinName, ReasonFor, ReasonHere, TestOpacity, opacity,
+    FileOpacity, Held, Kind, OpacityOptions, OpacityReport, PinName, ReasonFor, ReasonHere, TestOpacity,
+    opacity, opacity_with,
 };

@@ -24,6 +24,9 @@ const ANY_NAME: &str = "__getattr__";
 pub(crate) enum Part {
     /// What runs when it is loaded.
     Evaluation,
+    /// Everything that it declares, names that it imports and does not use, and what it
+    /// takes by stars: what a runner may find in a test or a setup file.
+    Own,
     /// Everything in it and everything its names stand for.
     Whole,
     /// The declaration with this number.
@@ -49,6 +52,7 @@ pub(crate) struct Module<'p> {
     reexports: FxHashMap<&'p str, Vec<Taken<'p>>>,
     erased: FxHashSet<&'p str>,
     stars: Vec<u32>,
+    chains: Vec<u32>,
     owners: Vec<Part>,
 }
 
@@ -77,6 +81,7 @@ impl<'p> Module<'p> {
             reexports: FxHashMap::default(),
             erased: FxHashSet::default(),
             stars: Vec::new(),
+            chains: Vec::new(),
             owners: Vec::new(),
         };
         if split {
@@ -116,6 +121,12 @@ impl<'p> Module<'p> {
                 return;
             }
             ImportKind::ReExport => &mut self.reexports,
+            // What a chain of attributes reads is among the references, by the name at its
+            // root.
+            ImportKind::StringRef if is_chain(import) => {
+                self.chains.push(number);
+                return;
+            }
             _ => &mut self.locals,
         };
         match &import.names {
@@ -135,7 +146,9 @@ impl<'p> Module<'p> {
     /// The function or class that an import stands in; it is loaded when that is used.
     /// Anything else is loaded with the file.
     fn owner_by_place(&self, import: &Import) -> Part {
-        if import.kind == ImportKind::Static && import.names == Names::Effects {
+        // A string is noted where it stands first, and may stand anywhere else.
+        let anywhere = import.kind == ImportKind::StringRef;
+        if anywhere || (import.kind == ImportKind::Static && import.names == Names::Effects) {
             return Part::Evaluation;
         }
         let holds = |d: &crate::facts::Declaration| {
@@ -150,15 +163,16 @@ impl<'p> Module<'p> {
 
     /// How many units it has.
     pub(crate) fn size(&self) -> u32 {
-        2 + if self.split { index(self.facts.declarations.len()) } else { 0 }
+        3 + if self.split { index(self.facts.declarations.len()) } else { 0 }
     }
 
     /// The unit of a part.
     pub(crate) fn unit(&self, part: Part) -> UnitId {
         match part {
             Part::Evaluation => self.first,
-            Part::Whole => self.first + 1,
-            Part::Declaration(number) => self.first + 2 + number,
+            Part::Own => self.first + 1,
+            Part::Whole => self.first + 2,
+            Part::Declaration(number) => self.first + 3 + number,
         }
     }
 
@@ -179,6 +193,17 @@ impl<'p> Module<'p> {
     /// What runs when the file is started as a program, besides its evaluation.
     pub(crate) fn program(&self) -> Option<Part> {
         self.declarations.get(PROGRAM).copied().map(Part::Declaration)
+    }
+
+    /// What the file imports by names that none of its declarations refers to.
+    pub(crate) fn unused(&self) -> Vec<Taken<'p>> {
+        let references = self.facts.declarations.iter().flat_map(|d| &d.references);
+        let used: FxHashSet<&str> =
+            references.flat_map(|name| [name.as_str(), name.split('.').next().unwrap_or(name)]).collect();
+        let unused = self.locals.iter().filter(|(local, _)| !used.contains(*local));
+        let mut unused: Vec<Taken<'p>> = unused.flat_map(|(_, taken)| taken).copied().collect();
+        unused.sort_unstable_by_key(|taken| (taken.import, taken.name));
+        unused
     }
 
     /// What the local name stands for in other modules.
@@ -215,6 +240,32 @@ impl<'p> Module<'p> {
         &self.stars
     }
 
+    /// Whether an import that names a module leads to `target`, so that what is read of it
+    /// is among the references. A namespace of a function is in none.
+    pub(crate) fn imports_by_name(&self, target: u32) -> bool {
+        let is_static = |number: u32| self.facts.imports[number as usize].kind == ImportKind::Static;
+        let hidden = |(number, import): (usize, &Import)| {
+            import.kind == ImportKind::Static
+                && matches!(import.names, Names::Namespace(_))
+                && self.owners.get(number).is_some_and(|owner| *owner != Part::Evaluation)
+        };
+        self.loads.iter().any(|&(number, to)| to == target && is_static(number))
+            && !self.facts.imports.iter().enumerate().any(hidden)
+    }
+
+    /// The chains of attributes that begin as `full` does, or as which it begins: what is
+    /// read may be of a module that something else has loaded.
+    pub(crate) fn chains_along(&self, full: &str) -> impl Iterator<Item = u32> + '_ {
+        let full = full.to_owned();
+        self.chains.iter().copied().filter(move |&number| {
+            let chain = self.facts.imports[number as usize].specifier.as_str();
+            let begins = |long: &str, short: &str| {
+                long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            begins(chain, &full) || begins(&full, chain)
+        })
+    }
+
     /// The modules that an import leads to.
     pub(crate) fn targets(&self, import: u32) -> impl Iterator<Item = u32> + '_ {
         let start = self.loads.partition_point(|(number, _)| *number < import);
@@ -241,15 +292,32 @@ impl<'p> Module<'p> {
         }
     }
 
-    /// Whether `name` taken out of an import by this specifier may be this file itself
-    /// (`from package import module`), and not something in it.
-    pub(crate) fn may_be(&self, name: &str, specifier: &str, targets: usize) -> bool {
+    /// What the file may be called: by its own name, or by that of its directory, as the
+    /// file of a package is.
+    pub(crate) fn names(&self) -> [&'p str; 2] {
         let file = crate::path::basename(self.path);
         let stem = file.split('.').next().unwrap_or(file);
-        // The file of a package is called after nothing; its directory has the name.
-        let directory = crate::path::basename(crate::path::dirname(self.path));
-        (stem == name || directory == name) && (targets > 1 || !specifier.ends_with(name))
+        [stem, crate::path::basename(crate::path::dirname(self.path))]
     }
+
+    /// Whether `name` taken out of an import by this specifier may be this file itself
+    /// (`from package import module`), and not something in it.
+    pub(crate) fn may_be(&self, name: &str, specifier: &str) -> bool {
+        if specifier.contains('/') {
+            return false;
+        }
+        let last = specifier.rsplit('.').next().unwrap_or(specifier);
+        let [stem, directory] = self.names();
+        let above = crate::path::basename(crate::path::dirname(crate::path::dirname(self.path)));
+        // `from a.b import b` means the file `b` of the directory `b`, not the one it names.
+        (stem == name && (last != name || directory == name))
+            || (directory == name && (last != name || above == name))
+    }
+}
+
+/// Whether an import stands for attributes read of a module, which is imported elsewhere.
+pub(crate) fn is_chain(import: &Import) -> bool {
+    import.kind == ImportKind::StringRef && matches!(import.names, Names::List(_))
 }
 
 fn index(number: usize) -> u32 {

@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::cause::{self, Described, LineStarts};
-use super::liveness::Liveness;
+use super::classes::counts;
+use super::costs::{held, kinds};
+use super::liveness::{At, Cause, Liveness};
 use super::module::UnitId;
+use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
 use crate::closure;
 use crate::facts::FileFacts;
-use crate::graph::{Origin, Trait};
+use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::path;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -19,6 +22,7 @@ use crate::select::problems;
 use crate::selection::Opacity;
 
 pub use super::cause::{PinName, ReasonHere};
+pub use super::costs::{Held, Kind};
 
 /// The whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,9 @@ pub struct OpacityReport {
     pub reasons: Vec<Kind>,
     /// The same by place, the place that holds most tests back first.
     pub held: Vec<Held>,
+    /// What configuration does that all tests of a project have in common: it is in every
+    /// identity and lowers no class. Sorted.
+    pub common: Vec<ReasonHere>,
     /// What was not understood, sorted.
     pub problems: Vec<Problem>,
 }
@@ -78,45 +85,38 @@ pub struct FileOpacity {
     pub reasons: Vec<ReasonHere>,
 }
 
-/// What one reason costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The class it gives.
-    pub class: Opacity,
-    /// The word of the reason.
-    pub reason: &'static str,
-    /// How many tests have this class and this reason for it.
-    pub tests: usize,
-    /// At how many places of those tests.
-    pub places: usize,
-    /// How many tests would have a better class if no such place were left.
-    pub lifted: usize,
-}
-
-/// What one place costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// The place.
-    pub place: ReasonHere,
-    /// How many tests have this class and this place among the reasons for it.
-    pub tests: usize,
-    /// How many tests would have which better class without it.
-    pub becomes: BTreeMap<Opacity, usize>,
-}
-
 /// A test with what it reaches.
-struct Found {
+pub(super) struct Found {
     key: (String, &'static str, String),
     units: Vec<UnitId>,
-    causes: Vec<usize>,
-    class: Opacity,
+    /// Numbers of causes, ascending.
+    pub(super) causes: Vec<usize>,
+    pub(super) class: Opacity,
 }
 
-/// Classes and reasons of the tests and files at or below `paths` (project-relative); of
-/// all when there are none. The project is to be read with declarations: without them
-/// classes are coarser, never better.
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpacityOptions {
+    /// Only the tests and files at or below these (project-relative); all when empty.
+    pub paths: Vec<String>,
+    /// How much of installed packages is followed; `None`: they are not looked at, as in
+    /// a plan.
+    pub packages: Option<Budget>,
+}
+
+/// Classes and reasons of the tests and files at or below `paths` (project-relative; all
+/// when empty), installed packages included.
 pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
-    let live = Liveness::new(project);
+    let packages = Some(Budget::default());
+    opacity_with(project, &OpacityOptions { paths: paths.to_vec(), packages })
+}
+
+/// Classes and reasons of tests and files. The project is to be read with declarations: without them
+/// classes are coarser, never better.
+pub fn opacity_with(project: &Project<'_>, options: &OpacityOptions) -> OpacityReport {
+    let paths = &options.paths;
+    let packages = options.packages.map_or_else(Packages::default, |budget| Packages::walk(project, budget));
+    let live = Liveness::new(project, &packages);
     let described = Described::new(project, &live);
     let back = live.units.reversed();
     let units: Vec<UnitId> = live.causes.iter().map(|cause| cause.unit).collect();
@@ -125,6 +125,7 @@ pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
         |path: &str| paths.is_empty() || paths.iter().any(|p| p.is_empty() || path::is_within(path, p));
     let all = tests(project, &live, &described, &reached);
     let mut chosen: Vec<&Found> = all.iter().filter(|found| asked(&found.key.0)).collect();
+    let common = common(project, &live, &described);
     let files = files(project, &live, &described, &asked);
     let answers = answers(&live, &described, &back, &chosen);
     // A question about files that are no tests is about all tests they hold back.
@@ -138,8 +139,29 @@ pub fn opacity(project: &Project<'_>, paths: &[String]) -> OpacityReport {
         files,
         reasons: kinds(&described, &chosen),
         held,
+        common,
         problems: problems(project),
     }
+}
+
+/// What configuration files do themselves.
+fn common(project: &Project<'_>, live: &Liveness<'_>, described: &Described) -> Vec<ReasonHere> {
+    let graph = &project.graph;
+    let all = graph.nodes().filter(|node| matches!(graph.key(*node), NodeKey::Test(_) | NodeKey::Suite(_)));
+    let edges = all.flat_map(|node| graph.outgoing(node));
+    let configuration: BTreeSet<NodeId> =
+        edges.filter(|(_, edge)| !counts(*edge)).map(|(to, _)| to).collect();
+    let is_common = |at: At<'_>| match at {
+        At::Module(module) => live.node(module).is_some_and(|node| configuration.contains(&node)),
+        At::Path(_) => false,
+    };
+    let is_effect = |cause: &Cause<'_>| matches!(cause.fact.origin, Origin::Effect(_));
+    let numbers = live.causes.iter().enumerate().filter(|(_, cause)| is_effect(cause) && is_common(cause.at));
+    let places: BTreeSet<usize> = numbers.map(|(number, _)| described.place_of[number]).collect();
+    let mut common: Vec<ReasonHere> =
+        places.into_iter().map(|place| described.places[place].clone()).collect();
+    common.sort_by(|a, b| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
+    common
 }
 
 /// Every test file of every runner project, once.
@@ -247,67 +269,6 @@ fn reason(
         chain.push(place.path.clone());
     }
     Some(ReasonFor { place, places: places.len(), chain, shared })
-}
-
-/// What each place costs these tests.
-fn held(described: &Described, tests: &[&Found], shown: impl Fn(&ReasonHere) -> bool) -> Vec<Held> {
-    let mut costs: BTreeMap<usize, (usize, BTreeMap<Opacity, usize>)> = BTreeMap::new();
-    for found in tests {
-        let places: BTreeSet<usize> = found.causes.iter().map(|cause| described.place_of[*cause]).collect();
-        let at = |class| places.iter().filter(move |place| described.places[**place].class == class);
-        for &place in at(found.class) {
-            costs.entry(place).or_default().0 += 1;
-        }
-        let mut worst = at(found.class);
-        if let (Some(&only), None) = (worst.next(), worst.next()) {
-            let rest = places.iter().filter(|place| **place != only);
-            let class = rest.map(|place| described.places[*place].class).max().unwrap_or(Opacity::Pure);
-            *costs.entry(only).or_default().1.entry(class).or_default() += 1;
-        }
-    }
-    let costs = costs.into_iter().filter(|(place, _)| shown(&described.places[*place]));
-    let mut held: Vec<Held> = costs
-        .map(|(place, (tests, becomes))| Held { place: described.places[place].clone(), tests, becomes })
-        .collect();
-    held.sort_by(|a, b| {
-        let key = |held: &Held| (std::cmp::Reverse(held.tests), std::cmp::Reverse(held.place.class));
-        key(a).cmp(&key(b)).then_with(|| {
-            let place =
-                |held: &Held| (held.place.path.clone(), held.place.line, held.place.operation.clone());
-            place(a).cmp(&place(b))
-        })
-    });
-    held
-}
-
-/// What each reason costs these tests.
-fn kinds(described: &Described, tests: &[&Found]) -> Vec<Kind> {
-    let mut costs: BTreeMap<(Opacity, &'static str), (usize, BTreeSet<usize>, usize)> = BTreeMap::new();
-    for found in tests {
-        let worst = found.causes.iter().map(|cause| described.place_of[*cause]);
-        let worst: BTreeSet<usize> =
-            worst.filter(|place| described.places[*place].class == found.class).collect();
-        let reasons: BTreeSet<&'static str> =
-            worst.iter().map(|place| described.places[*place].reason).collect();
-        for &reason in &reasons {
-            let cost = costs.entry((found.class, reason)).or_default();
-            cost.0 += 1;
-            cost.1.extend(worst.iter().filter(|place| described.places[**place].reason == reason));
-            cost.2 += usize::from(reasons.len() == 1);
-        }
-    }
-    let mut kinds: Vec<Kind> = costs
-        .into_iter()
-        .map(|((class, reason), (tests, places, lifted))| Kind {
-            class,
-            reason,
-            tests,
-            places: places.len(),
-            lifted,
-        })
-        .collect();
-    kinds.sort_by_key(|kind| (std::cmp::Reverse(kind.tests), std::cmp::Reverse(kind.class), kind.reason));
-    kinds
 }
 
 /// The files asked for, with their own effects.

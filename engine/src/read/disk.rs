@@ -25,6 +25,8 @@ use crate::tree::{Kind, Tree, Witness};
 pub struct DiskTree {
     known: Known,
     files: Vec<String>,
+    /// Links of the inventory that lead nowhere, or in circles.
+    broken: Vec<String>,
     /// Where directories that are not in the inventory lead.
     dirs: DashMap<String, Option<(Place, Kind)>, FxBuildHasher>,
     limit: u64,
@@ -67,6 +69,7 @@ impl DiskTree {
         let mut tree = Self {
             known,
             files: Vec::new(),
+            broken: Vec::new(),
             dirs: DashMap::default(),
             limit: DEFAULT_SIZE_LIMIT,
             layout,
@@ -74,8 +77,13 @@ impl DiskTree {
             read: DashMap::default(),
         };
         let mut files = inventory.files;
-        let links = inventory.links.into_iter();
-        files.extend(links.filter(|link| tree.kind(link) == Some(Kind::File)));
+        for link in inventory.links {
+            match tree.kind(&link) {
+                Some(Kind::File) => files.push(link),
+                Some(Kind::Dir) => {}
+                None => tree.broken.push(link),
+            }
+        }
         files.sort_unstable();
         files.dedup();
         tree.files = files;
@@ -87,6 +95,11 @@ impl DiskTree {
     pub fn with_size_limit(mut self, limit: u64) -> Self {
         self.limit = limit;
         self
+    }
+
+    /// Links of the inventory that lead nowhere, or in circles; sorted.
+    pub fn broken_links(&self) -> &[String] {
+        &self.broken
     }
 
     /// The same tree, with what earlier runs were told of its files.

@@ -16,11 +16,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::session::Allowance;
-use crate::lease::ProcessIdentity;
+use crate::lease::{Host as _, ProcessIdentity, System};
 use crate::ledger::{
     AbortSource, CallId, Digest, ExitRecord, InfraReason, Loss, Outcome, Output, RunId, Stream, UnknownReason,
 };
@@ -111,7 +112,7 @@ impl Place {
     /// A supervisor that waits for the word, with everything durable that is needed to
     /// find out later what became of it.
     pub(super) fn prepare(&self, executor: &Executor, job: Job<'_>) -> Result<Prepared, Unprepared> {
-        let scratch = executor.scratch.join(format!("owed-{}", &self.key[..16]));
+        let scratch = executor.scratch.join(format!("owed-{}", &self.mark()[..16]));
         let mut request = Request::new(&self.key, job.program, job.checkout.to_owned(), scratch);
         request.arguments = job.arguments;
         request.environment.clone_from(&executor.environment);
@@ -132,6 +133,15 @@ impl Place {
         };
         self.write("dispatch", &dispatched).map_err(|error| Unprepared::Disk(error.kind()))?;
         Ok(prepared)
+    }
+
+    /// A name that no other run of a process has, here or for another project.
+    fn mark(&self) -> String {
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        let count = RUNS.fetch_add(1, Ordering::Relaxed);
+        let me = serde_json::to_vec(&System.me()).unwrap_or_default();
+        let parts: [&[u8]; 3] = [self.key.as_bytes(), &me, &count.to_le_bytes()];
+        Digest::of("owed check 1: scratch", &parts).hex()
     }
 
     /// Notes which process runs it. It only helps: what is not there is not needed.

@@ -5,8 +5,9 @@ use super::answer::Receipt;
 use super::exec::{Place, exit_record};
 use super::refusal::Why;
 use super::run::{Checks, Identity, belongs};
+use crate::lease::Liveness;
 use crate::ledger::{Call, CallId, History, NotedRefusal, Options, Refusal};
-use crate::state::Phase;
+use crate::state::{CallState, Phase};
 
 /// What a run holds.
 #[derive(Clone, Debug)]
@@ -68,6 +69,13 @@ impl Checks<'_> {
         let recorded = snapshot.history.call(call).ok_or(Refusal::NoSuchCall)?;
         belongs(&snapshot.history, recorded, who)?;
         let (phase, record) = recorded.unresolved().ok_or(Refusal::NothingToSettle)?;
+        // While its owner is at work nothing is proven, and nothing worth waiting for.
+        if let Some(process) = &record.dispatcher
+            && record.state != CallState::Unknown
+            && self.store.host().liveness(process) == Liveness::Alive
+        {
+            return Err(Refusal::InProgress { process: process.clone() }.into());
+        }
         let place = Place::of(self.store.state(), &who.run, call, phase);
         self.await_end(&place);
         let report = place.report();

@@ -13,16 +13,20 @@
 //! project (a command may change directory by itself).
 
 mod answer;
+mod at_work;
 pub mod dispatch;
 mod exec;
 mod inspect;
+pub mod legacy;
 pub mod note;
 pub mod notes;
 mod observer;
+mod ongoing;
 mod refusal;
 mod run;
 mod session;
 mod submission;
+mod suggest;
 pub mod untrusted;
 
 pub use answer::{Answer, Receipt, State};
@@ -35,3 +39,4 @@ pub use refusal::Why;
 pub use run::{Checks, Identity};
 pub use session::{Allowance, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, PREFLIGHT_ALLOWANCE, Session};
 pub use submission::Submission;
+pub use suggest::{Suggestion, suggest};

@@ -19,23 +19,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::answer::{Answer, Receipt};
-use super::dispatch::Dispatch;
-use super::exec::{Executor, Job, Place, Seen, Unprepared, judge};
+use super::at_work::AtWork;
+use super::exec::{Executor, Place, Seen, judge};
 use super::notes::{self, Kept};
-use super::observer;
+use super::ongoing::Ongoing;
 use super::refusal::Why;
-use super::session::{DEFAULT_TIMEOUT, PREFLIGHT_ALLOWANCE, Session};
+use super::session::{DEFAULT_TIMEOUT, Session};
 use super::submission::Submission;
 use crate::lease::Liveness;
 use crate::ledger::{
-    Admission, Call, CallId, Claim, Exit, History, Label, Lookup, NotStartedReason, Observation, Options,
-    Refusal, Request, Run, RunId, Store,
+    Admission, Call, CallId, Claim, History, Label, Lookup, Options, Refusal, Request, RunId, Store,
 };
 use crate::observe::{Unobserved, incarnation};
 use crate::policy::PolicySource;
 use crate::redact::Redactor;
-use crate::state::{CallState, CommandPermit, FreshPreflight, Phase, PreflightPermit};
-use crate::supervise::{Deferred, Keep, Memory, NotRun};
+use crate::state::{CallState, Phase};
+use crate::supervise::{Deferred, Memory};
 
 /// In whose name checks are recorded. Labels are the caller's own and only ever compared,
 /// byte by byte.
@@ -145,11 +144,12 @@ impl Checks<'_> {
         self.admit().map_err(Why::Memory)?;
         let options = Options { must_exist: self.must_exist, ..Options::default() };
         let mut run = self.store.open(&who.run, claim, options)?;
+        let at_work = AtWork::on((self.store.state().to_owned(), who.run.clone(), request.call.clone()));
         let permit = match run.begin(&request) {
             Ok(Admission::New(permit)) => permit,
             // Another process was faster.
             Ok(Admission::Replay(_)) | Err(crate::ledger::Failure::Refused(Refusal::InProgress { .. })) => {
-                drop(run);
+                drop((run, at_work));
                 return self.again(who, &request, session, answer);
             }
             Err(failure) => return Err(failure.into()),
@@ -193,7 +193,13 @@ impl Checks<'_> {
                 answer.record = Some(call.clone());
                 return Ok(());
             };
-            let at_work = record.dispatcher.as_ref().filter(|process| {
+            // This process knows by itself what it is at work on.
+            let key = (self.store.state().to_owned(), who.run.clone(), request.call.clone());
+            let at_work = record
+                .dispatcher
+                .as_ref()
+                .filter(|process| **process != self.store.host().me() || AtWork::is_on(&key));
+            let at_work = at_work.filter(|process| {
                 record.state != CallState::Unknown && self.store.host().liveness(process) == Liveness::Alive
             });
             if let Some(process) = at_work {
@@ -280,7 +286,8 @@ impl Checks<'_> {
         Ok(Label::new(incarnation)?)
     }
 
-    fn admit(&self) -> Result<(), Deferred> {
+    /// Whether the host has the memory that a command may need.
+    pub(super) fn admit(&self) -> Result<(), Deferred> {
         let needed = self.executor.admission.saturating_add(self.executor.host_reserve);
         let memory = Memory::now(Path::new("/proc"));
         match memory {
@@ -291,7 +298,7 @@ impl Checks<'_> {
 }
 
 /// Whether the call may still start: nobody stopped it, and there is time.
-fn bounds(session: &Session) -> Result<(), Why> {
+pub(super) fn bounds(session: &Session) -> Result<(), Why> {
     if let Some(reason) = session.stopped() {
         return Err(Why::Stopped(reason));
     }
@@ -324,165 +331,4 @@ pub(super) fn belongs(history: &History, call: &Call, who: &Identity) -> Result<
         Some((what, _)) => Err(Why::Identity(what)),
         None => Ok(()),
     }
-}
-
-/// A call whose intent is durable.
-struct Ongoing<'a, 'b> {
-    checks: &'a Checks<'b>,
-    run: &'a mut Run,
-    submission: &'a Submission,
-    session: &'a Session,
-    dispatch: &'a Dispatch,
-}
-
-impl Ongoing<'_, '_> {
-    fn go(mut self, permit: PreflightPermit, answer: &mut Answer) -> Result<(), Why> {
-        let call = permit.call().clone();
-        let Some((fresh, observation)) = self.preflight(permit, &call, answer)? else { return Ok(()) };
-        if let Some(reason) = self.refuses() {
-            return Ok(self.run.decline(fresh, reason)?);
-        }
-        let permit = self.run.intend(fresh, observation)?;
-        self.command(permit, &call, answer)
-    }
-
-    /// Observes the checkout. Its result is saved before it is read.
-    fn preflight(
-        &mut self,
-        permit: PreflightPermit,
-        call: &CallId,
-        answer: &mut Answer,
-    ) -> Result<Option<(FreshPreflight, Observation)>, Why> {
-        let checks = self.checks;
-        let place = self.place(call, Phase::Preflight);
-        let allowance = self.session.allows(PREFLIGHT_ALLOWANCE);
-        let observer = &checks.executor.observer;
-        let mut arguments = observer.arguments.clone();
-        arguments.push(checks.checkout.as_os_str().to_owned());
-        let job = Job {
-            program: observer.program.clone().into_os_string(),
-            arguments,
-            checkout: checks.checkout,
-            allowance,
-            // It is our own program that prints here, and its words are read again.
-            keep: Keep { chars: crate::ledger::PREFLIGHT_STREAM_CHARS, redact: false },
-        };
-        let prepared = match place.prepare(checks.executor, job) {
-            Ok(prepared) => prepared,
-            Err(unprepared) => {
-                let reason = answer.note(unprepared);
-                return Ok(self.run.preflight_not_started(permit, reason).map(|()| None)?);
-            }
-        };
-        self.run.start_preflight(&permit, prepared.identity().clone())?;
-        let ended = prepared.run(self.session.stop(), &mut |process| place.started(process));
-        match judge(ended, Phase::Preflight, allowance.is_clipped) {
-            Seen::NotSpawned(cause) => {
-                answer.not_run = Some(cause);
-                self.run.preflight_not_spawned(permit)?;
-                place.forget();
-                Ok(None)
-            }
-            Seen::Loss(loss) => Ok(self.run.lose_preflight(permit, loss).map(|()| None)?),
-            Seen::Outcome(outcome) => {
-                let saved = (outcome.exit == Exit::Code(0)).then(|| outcome.output.stdout.text().to_owned());
-                let fresh = self.run.complete_preflight(permit, outcome)?;
-                place.forget();
-                match saved.and_then(|saved| observer::read(&saved, checks.checkout)).and_then(observation) {
-                    Some(observation) => Ok(Some((fresh, observation))),
-                    None => {
-                        Ok(self.run.decline(fresh, NotStartedReason::ObservationUnusable).map(|()| None)?)
-                    }
-                }
-            }
-        }
-    }
-
-    fn command(&mut self, permit: CommandPermit, call: &CallId, answer: &mut Answer) -> Result<(), Why> {
-        let checks = self.checks;
-        if let Some(reason) = self.refuses() {
-            return Ok(self.run.not_started(permit, reason)?);
-        }
-        let place = self.place(call, Phase::Command);
-        let allowance = self.session.allows(self.submission.timeout.unwrap_or(DEFAULT_TIMEOUT));
-        let job = Job {
-            program: self.dispatch.program.clone().into(),
-            arguments: self.dispatch.arguments.iter().map(Into::into).collect(),
-            checkout: checks.checkout,
-            allowance,
-            keep: Keep::default(),
-        };
-        let prepared = match place.prepare(checks.executor, job) {
-            Ok(prepared) => prepared,
-            Err(unprepared) => {
-                let reason = answer.note(unprepared);
-                return Ok(self.run.not_started(permit, reason)?);
-            }
-        };
-        // The last look before the word is given. Dropped, the supervisor starts nothing.
-        if let Some(reason) = self.refuses() {
-            drop(prepared);
-            place.forget();
-            return Ok(self.run.not_started(permit, reason)?);
-        }
-        let running = self.run.start(permit, prepared.identity().clone())?;
-        let ended = prepared.run(self.session.stop(), &mut |process| place.started(process));
-        match judge(ended, Phase::Command, allowance.is_clipped) {
-            Seen::Outcome(outcome) => {
-                answer.record = Some(self.run.complete(running, outcome)?);
-                place.forget();
-            }
-            // What is left on the disk of it is what settling will look at.
-            Seen::Loss(loss) => drop(self.run.lose(running, loss)?),
-            Seen::NotSpawned(cause) => {
-                answer.not_run = Some(cause);
-                self.run.not_spawned(running)?;
-                place.forget();
-            }
-        }
-        Ok(())
-    }
-
-    /// Why the command must not start now, in the ledger's words.
-    fn refuses(&self) -> Option<NotStartedReason> {
-        if self.checks.policy.judge(&self.submission.command.text()).is_err() {
-            return Some(NotStartedReason::PolicyRefused);
-        }
-        match bounds(self.session) {
-            Err(Why::Stopped(_)) => return Some(NotStartedReason::Stopped),
-            Err(_) => return Some(NotStartedReason::BudgetExhausted),
-            Ok(()) => {}
-        }
-        self.checks.admit().is_err().then_some(NotStartedReason::CapacityRefused)
-    }
-
-    fn place(&self, call: &CallId, phase: Phase) -> Place {
-        Place::of(self.checks.store.state(), self.run.history().run(), call, phase)
-    }
-}
-
-impl Answer {
-    fn note(&mut self, unprepared: Unprepared) -> NotStartedReason {
-        match unprepared {
-            Unprepared::NotRun(cause) => {
-                self.not_run = Some(cause);
-                NotStartedReason::SpawnFailed
-            }
-            Unprepared::Disk(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
-                NotStartedReason::CapacityRefused
-            }
-            Unprepared::Disk(_) => {
-                self.not_run = Some(NotRun::NoScratch);
-                NotStartedReason::SpawnFailed
-            }
-        }
-    }
-}
-
-fn observation(observed: crate::observe::Observed) -> Option<Observation> {
-    Some(Observation {
-        path: Label::new(observed.path).ok()?,
-        head: observed.head.map(Label::new).transpose().ok()?,
-        fingerprint: Label::new(observed.fingerprint).ok()?,
-    })
 }

@@ -51,6 +51,10 @@ impl Submission {
     /// # Errors
     /// [`Why::Submission`] for every other field, a missing one, or a wrong value.
     pub fn from_json(text: &str) -> Result<Self, Why> {
+        // A list of values is no object, although a parser may take one for the other.
+        if !text.trim_start().starts_with('{') {
+            return Err(Why::Submission("not an object".to_owned()));
+        }
         let form: Form = serde_json::from_str(text).map_err(|error| {
             // The parser may quote a field's name, which is the caller's own, but no value.
             let what = error.to_string();

@@ -27,18 +27,29 @@ pub(super) enum Acknowledged {
     Nothing,
     /// The newest whole slot.
     Upto(Place),
+    /// What no sequence of writes and crashes leaves.
+    Damaged,
 }
 
 /// Reads both slots.
 pub(super) fn read(file: &dyn DiskFile, run: &RunId) -> io::Result<Acknowledged> {
-    let mut newest: Option<Place> = None;
-    for at in [0, APART] {
-        let place = slot(&crate::disk::read_from(file, at, SLOT)?, run);
-        if place.is_some_and(|place| newest.is_none_or(|other| other.sequence < place.sequence)) {
-            newest = place;
-        }
+    let mut slots = [Slot::Empty, Slot::Empty];
+    for (at, slot) in [0, APART].into_iter().zip(&mut slots) {
+        *slot = Slot::read(&crate::disk::read_from(file, at, SLOT)?, run);
     }
-    Ok(newest.map_or(Acknowledged::Nothing, Acknowledged::Upto))
+    Ok(match slots {
+        [Slot::Empty | Slot::Torn, Slot::Empty | Slot::Torn] => Acknowledged::Nothing,
+        // Slots are written in turn, each when the one before is durable.
+        [Slot::Whole(one), Slot::Whole(other)] if one.sequence.abs_diff(other.sequence) == 1 => {
+            Acknowledged::Upto(if one.sequence > other.sequence { one } else { other })
+        }
+        [Slot::Whole(_), Slot::Whole(_)] => Acknowledged::Damaged,
+        [Slot::Whole(place), other] | [other, Slot::Whole(place)] => match other {
+            // From the second acknowledgement on, both were written.
+            Slot::Empty if place.sequence > 1 => Acknowledged::Damaged,
+            _ => Acknowledged::Upto(place),
+        },
+    })
 }
 
 /// Makes an acknowledgement durable.
@@ -61,17 +72,31 @@ fn check(run: &RunId, checked: &[u8]) -> Digest {
     Digest::of("owed ledger 1: acknowledgement", &[run.as_str().as_bytes(), checked])
 }
 
-fn slot(bytes: &[u8], run: &RunId) -> Option<Place> {
-    let bytes: &[u8; SLOT] = bytes.try_into().ok()?;
-    let (checked, digest) = bytes.split_at(CHECKED);
-    if checked[..8] != MAGIC || digest != check(run, checked).bytes() {
-        return None;
+#[derive(Clone, Copy)]
+enum Slot {
+    /// Never written.
+    Empty,
+    /// Written in part, or damaged.
+    Torn,
+    Whole(Place),
+}
+
+impl Slot {
+    fn read(bytes: &[u8], run: &RunId) -> Self {
+        if bytes.iter().all(|&byte| byte == 0) {
+            return Slot::Empty;
+        }
+        let Ok(bytes) = <&[u8; SLOT]>::try_from(bytes) else { return Slot::Torn };
+        let (checked, digest) = bytes.split_at(CHECKED);
+        if checked[..8] != MAGIC || digest != check(run, checked).bytes() {
+            return Slot::Torn;
+        }
+        let number =
+            |at: usize| u64::from_le_bytes(checked[at..at + 8].try_into().expect("eight bytes of the slot"));
+        Slot::Whole(Place {
+            sequence: number(8),
+            end: number(16),
+            chain: Digest::from_bytes(checked[24..].try_into().expect("32 bytes of the slot")),
+        })
     }
-    let number =
-        |at: usize| u64::from_le_bytes(checked[at..at + 8].try_into().expect("eight bytes of the slot"));
-    Some(Place {
-        sequence: number(8),
-        end: number(16),
-        chain: Digest::from_bytes(checked[24..].try_into().expect("32 bytes of the slot")),
-    })
 }

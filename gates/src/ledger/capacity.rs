@@ -4,8 +4,10 @@
 //! can take at worst, so a result is never refused for want of room. At completion the
 //! reservation shrinks to what the records really take.
 
-use super::history::{Call, History, PhaseRecord};
-use super::records::{NotedRefusal, Request};
+use super::call::{Call, PhaseRecord};
+use super::history::History;
+use super::records::Request;
+use super::terms::NotedRefusal;
 use super::text::{PREFLIGHT_STREAM_CHARS, STREAM_CHARS, Stream};
 use crate::lease::{Host, Liveness};
 use crate::state::CallState;
@@ -45,7 +47,8 @@ pub(super) fn reservation() -> u32 {
 
 /// What the command's own text takes at worst.
 pub(super) fn worst_case(request: &Request) -> u64 {
-    (ESCAPED * request.command.text.len()) as u64
+    // It is written once, and is known.
+    serde_json::to_string(&request.command.text).map_or(u64::MAX, |text| text.len() as u64)
 }
 
 /// How many receipts a run has: commands that were dispatched or may have been.

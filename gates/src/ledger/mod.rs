@@ -16,33 +16,42 @@
 //! everything else that is wrong makes the run *held* ([`Hold`]).
 
 mod ack;
+mod call;
 pub mod capacity;
 mod frame;
 mod history;
+mod index;
 mod names;
 mod records;
 mod refusal;
+mod retire;
 mod run;
 mod scan;
 mod steps;
 mod store;
 mod supervised;
+mod terms;
 mod text;
 mod view;
+mod words;
 
+pub use call::{Call, PhaseRecord};
 pub use frame::FORMAT;
-pub use history::{Call, History, PhaseRecord};
+pub use history::History;
+pub use index::{Filter, HeldRun, Listing, Row};
 pub use names::{CallId, Digest, Invalid, Label, RunId};
 pub use records::{
-    AbortSource, Claim, Claimed, CommandIntended, Completed, EndProof, Evicted, Exit, ExitRecord,
-    InfraReason, Malformed, NotStarted, NotStartedReason, NotedRefusal, Observation, Opened, Outcome,
-    PreflightIntended, Purpose, Record, Refused, Request, Settled, Started, Timeout, Unknown, UnknownReason,
-    command_hash,
+    Claimed, CommandIntended, Completed, Evicted, Malformed, NotStarted, Opened, PreflightIntended, Record,
+    Refused, Request, Settled, Started, Unknown, command_hash,
 };
 pub use refusal::{ClaimRefusal, Failure, Forgery, Hold, Persistence, Refusal};
 pub use run::Run;
 pub use steps::{Admission, Loss};
 pub use store::{Options, Store};
+pub use terms::{
+    AbortSource, Claim, EndProof, Exit, ExitRecord, InfraReason, NotStartedReason, NotedRefusal, Observation,
+    Outcome, Purpose, Timeout, UnknownReason,
+};
 pub use text::{
     COMMAND_CHARS, CommandText, Output, PREFLIGHT_STREAM_CHARS, STORED_COMMAND_CHARS, STREAM_CHARS, Stream,
 };

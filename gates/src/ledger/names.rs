@@ -87,8 +87,9 @@ fn plain_name(text: &str) -> Result<(), &'static str> {
 }
 
 fn label(text: &str) -> Result<(), &'static str> {
-    if text.is_empty() || text.chars().count() > 256 {
-        return Err("1 to 256 characters");
+    // Room for the path of a checkout; three of these are in what a call reserves.
+    if text.is_empty() || text.len() > 1024 {
+        return Err("1 to 1,024 bytes");
     }
     if text.chars().any(char::is_control) {
         return Err("no control characters");

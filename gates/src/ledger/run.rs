@@ -11,10 +11,11 @@ use super::capacity;
 use super::frame::{self, FORMAT, Place};
 use super::history::History;
 use super::names::RunId;
-use super::records::{Claim, Claimed, Opened, Record};
+use super::records::{Claimed, Opened, Record};
 use super::refusal::{Failure, Hold, Persistence, Refusal};
 use super::scan::{Scanned, scan};
 use super::store::{Options, Store, unavailable};
+use super::terms::Claim;
 use crate::disk::{DiskFile, Lock, Mode, read_from};
 use crate::lease::wait_for_lock;
 
@@ -100,6 +101,13 @@ impl Run {
         &self.history
     }
 
+    /// Whether an earlier failure left it uncertain what is durable: then every step is
+    /// refused, and the run has to be opened again.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     /// Reads what other processes have written since, and gives what the records say now.
     ///
     /// # Errors
@@ -155,7 +163,8 @@ impl Run {
         }
         let acknowledged = self.read_ack()?;
         let size = self.frames.size().map_err(|error| fail("measure", &self.path, error))?;
-        if acknowledged == Acknowledged::Upto(self.place) && size == self.place.end {
+        let nothing_new = self.acknowledged == self.place.sequence && size == self.place.end;
+        if nothing_new && acknowledged == Acknowledged::Upto(self.place) {
             return Ok(());
         }
         if size > capacity::READ_BYTES {
@@ -173,6 +182,9 @@ impl Run {
         if place.sequence == 0 && self.ack.is_some() {
             // The second place is made after the first frame is durable.
             return Err(Refusal::Held(Hold::Gone).into());
+        }
+        if place.sequence == 0 && self.options.must_exist {
+            return Err(Refusal::Absent.into());
         }
         self.repair(acknowledged, torn)
     }
@@ -194,30 +206,32 @@ impl Run {
         ack::read(&**file, run).map_err(|error| unavailable("read", &path, &error).into())
     }
 
-    /// Cuts off a torn tail, and makes whole frames durable that were not acknowledged. They
-    /// are written again, because a sync that failed leaves pages that look clean and are
-    /// not on disk.
+    /// Cuts off a torn tail, and makes durable what this handle has not seen become durable.
+    /// It is written again, because a sync that failed in another process leaves pages that
+    /// look clean and are not on disk.
     fn repair(&mut self, acknowledged: Acknowledged, torn: bool) -> Result<(), Failure> {
+        let start = Place::start(self.history.run());
         let known = match acknowledged {
-            Acknowledged::Nothing => Place::start(self.history.run()),
             Acknowledged::Upto(place) => place,
+            Acknowledged::Nothing | Acknowledged::Damaged => start,
         };
-        self.acknowledged = known.sequence;
         if torn {
             self.frames
                 .truncate(self.place.end)
                 .map_err(|error| unavailable("cut the torn tail of", &self.path, &error))?;
         }
-        if self.place.sequence == 0 || (self.place == known && known.sequence > 1) {
+        if known != start {
+            // Who acknowledged this may have failed to make it durable, and was not believed.
+            self.acknowledge(&known, When::BeforeDispatch)?;
+        }
+        if self.place == known {
             return Ok(());
         }
-        if self.place != known {
-            let length = usize::try_from(self.place.end - known.end).expect("bounded by READ_BYTES");
-            let written = read_from(&*self.frames, known.end, length)
-                .and_then(|bytes| write_all(&*self.frames, known.end, &bytes));
-            if let Err(error) = written {
-                return Err(self.poison("write again", error, When::BeforeDispatch));
-            }
+        let length = usize::try_from(self.place.end - known.end).expect("bounded by READ_BYTES");
+        let written = read_from(&*self.frames, known.end, length)
+            .and_then(|bytes| write_all(&*self.frames, known.end, &bytes));
+        if let Err(error) = written {
+            return Err(self.poison("write again", error, When::BeforeDispatch));
         }
         self.make_durable(When::BeforeDispatch)
     }
@@ -247,36 +261,36 @@ impl Run {
         if let Err(error) = self.frames.sync() {
             return Err(self.poison("sync", error, when));
         }
-        // Whoever is the first to go beyond the first record makes sure that the directories
-        // are durable: the process that made them may have ended before it could.
+        let place = self.place;
+        self.acknowledge(&place, when)
+    }
+
+    /// Makes an acknowledgement durable. Whoever is the first to go beyond the first record
+    /// also makes the directories durable, before and after: the process that made them may
+    /// have ended before it could, and the second place must never outlive the frames.
+    fn acknowledge(&mut self, place: &Place, when: When) -> Result<(), Failure> {
         let young = self.acknowledged <= 1;
-        let run = self.history.run().clone();
-        if young {
-            if let Err((path, error)) = self.store.sync_directories(&run) {
-                self.path = path;
-                return Err(self.poison("sync", error, when));
-            }
-        }
-        let acknowledged = self.make_ack().and_then(|()| {
-            let file = self.ack.as_deref().expect("it was made in the line above");
-            ack::write(file, &run, &self.place)
-        });
+        let acknowledged = self
+            .prepare_ack(young)
+            .and_then(|()| {
+                let file = self.ack.as_deref().expect("it was made in the line above");
+                ack::write(file, self.history.run(), place)
+            })
+            .and_then(|()| if young { self.store.sync_acks() } else { Ok(()) });
         if let Err(error) = acknowledged {
             return Err(self.poison("acknowledge", error, when));
         }
-        if young {
-            if let Err((path, error)) = self.store.sync_acks() {
-                self.path = path;
-                return Err(self.poison("sync", error, when));
-            }
-        }
-        self.acknowledged = self.place.sequence;
+        self.acknowledged = place.sequence;
         Ok(())
     }
 
-    fn make_ack(&mut self) -> io::Result<()> {
+    fn prepare_ack(&mut self, young: bool) -> io::Result<()> {
+        let run = self.history.run();
+        if young {
+            self.store.sync_directories(run)?;
+        }
         if self.ack.is_none() {
-            let path = self.store.ack_of(self.history.run());
+            let path = self.store.ack_of(run);
             self.ack = Some(self.store.disk().open(&path, Mode::Create)?);
         }
         Ok(())

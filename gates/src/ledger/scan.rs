@@ -28,6 +28,7 @@ pub(super) fn scan(
     let acknowledged = match acknowledged {
         Acknowledged::Upto(place) => Some(place),
         Acknowledged::Nothing => None,
+        Acknowledged::Damaged => return Err(Refusal::Held(Hold::AcknowledgementLost)),
     };
     let known_end = acknowledged.map_or(0, |place| place.end);
     let mut place = from;

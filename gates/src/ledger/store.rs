@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::names::RunId;
-use super::records::Claim;
+use super::names::{CallId, Digest, RunId};
 use super::refusal::{Failure, Hold, Refusal};
 use super::run::Run;
+use super::terms::Claim;
 use crate::disk::{Disk, Mode, RealDisk};
-use crate::lease::{Host, System};
+use crate::lease::{Host, Lease, LeaseFailure, Leases, System};
 
 /// How a run is opened.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,24 @@ impl Store {
         Run::open(self.clone(), run, None, Options { must_exist: true, ..options })
     }
 
+    /// Takes the lease of one call: simultaneous duplicates wait here, and the second is then
+    /// answered from the ledger. The run has been opened, so its directories exist.
+    ///
+    /// # Errors
+    /// [`LeaseFailure`].
+    pub fn call_lease(&self, run: &RunId, call: &CallId, wait: Duration) -> Result<Lease, LeaseFailure> {
+        let parts = [run.as_str().as_bytes(), call.as_str().as_bytes()];
+        let name = Digest::of("owed ledger 1: call lease", &parts).hex();
+        self.leases().acquire(&format!("call-{}", &name[..32]), wait)
+    }
+
+    /// The leases of the project.
+    #[must_use]
+    pub fn leases(&self) -> Leases {
+        let (disk, host) = (Arc::clone(&self.disk), Arc::clone(&self.host));
+        Leases::on(self.state.join("leases"), disk, host)
+    }
+
     /// All runs that either place knows, sorted. A run that only the second place knows is
     /// gone, and inspecting it says so. Names that are no run's are not the ledger's.
     ///
@@ -99,6 +117,8 @@ impl Store {
         }
         runs.sort();
         runs.dedup();
+        // A directory alone is left by a process that ended before it wrote anything.
+        runs.retain(|run| !matches!(self.exists(run), Ok(false)));
         Ok(runs)
     }
 
@@ -165,20 +185,31 @@ impl Store {
         written.map_err(|error| unavailable("write", &ignore, &error))
     }
 
-    /// Makes the entries of a run's directories durable, from the project's root down.
-    pub(super) fn sync_directories(&self, run: &RunId) -> Result<(), (PathBuf, io::Error)> {
-        let root = self.state.parent().filter(|root| !root.as_os_str().is_empty());
-        let directory = self.ledger().join(run.as_str());
-        let paths =
-            [root.map(Path::to_path_buf), Some(self.state.clone()), Some(self.ledger()), Some(directory)];
-        for path in paths.into_iter().flatten() {
-            self.disk.sync_dir(&path).map_err(|error| (path, error))?;
+    /// Makes the directory of a file, when it is not there.
+    pub(super) fn make_directory_of(&self, path: &Path) -> io::Result<()> {
+        match self.disk.create_dir(path.parent().unwrap_or(&self.state)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
         }
-        Ok(())
     }
 
-    pub(super) fn sync_acks(&self) -> Result<(), (PathBuf, io::Error)> {
-        self.disk.sync_dir(&self.acks()).map_err(|error| (self.acks(), error))
+    /// Makes the entries of a run's directories durable, from the project's root down. The
+    /// directory of the second place is made when a power failure has taken it alone.
+    pub(super) fn sync_directories(&self, run: &RunId) -> io::Result<()> {
+        match self.disk.create_dir(&self.acks()) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let root =
+            self.state.parent().map(|root| if root.as_os_str().is_empty() { Path::new(".") } else { root });
+        let directory = self.ledger().join(run.as_str());
+        let below = [self.state.clone(), self.ledger(), directory];
+        root.map(Path::to_path_buf).into_iter().chain(below).try_for_each(|path| self.disk.sync_dir(&path))
+    }
+
+    /// Makes the entries of the second place durable.
+    pub(super) fn sync_acks(&self) -> io::Result<()> {
+        self.disk.sync_dir(&self.acks())
     }
 }
 

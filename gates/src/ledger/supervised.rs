@@ -1,11 +1,12 @@
 //! Steps that rest on a supervisor's word: that it made no process, and what it saw of a
 //! process whose owner was gone before it could write that down.
 
-use super::history::Call;
-use super::records::{Completed, NotStarted, NotStartedReason, Outcome, Record};
+use super::call::Call;
+use super::records::{Completed, NotStarted, Record};
 use super::refusal::{Failure, Refusal};
 use super::run::{Run, When};
 use super::steps::{Loss, lost};
+use super::terms::{NotStartedReason, Outcome};
 use super::view::Lookup;
 use crate::lease::Liveness;
 use crate::state::{CallState, Phase, PreflightPermit, RunningCommand};

@@ -1,9 +1,10 @@
 //! Looking at a run without writing a byte: for terminal inspection, lookups and listing.
 
 use super::ack::{self, Acknowledged};
+use super::call::Call;
 use super::capacity;
 use super::frame::Place;
-use super::history::{Call, History};
+use super::history::History;
 use super::names::{CallId, Digest, Label, RunId};
 use super::refusal::{Hold, Refusal};
 use super::scan::{Scanned, scan};
@@ -87,13 +88,23 @@ impl Store {
             read_from(&*frames, 0, capacity::READ_BYTES as usize).map_err(|error| fail("read", error))?;
         let start = Place::start(run);
         let known = match acknowledged {
-            Acknowledged::Nothing => start,
             Acknowledged::Upto(place) => place,
+            Acknowledged::Nothing | Acknowledged::Damaged => start,
         };
         let mut history = History::new(run.clone());
         let Scanned { place, torn } = scan(start, &bytes, acknowledged, Some(known.sequence), &mut history)?;
         let unacknowledged = place.sequence - known.sequence;
         Ok(Snapshot { history, unacknowledged, torn, head: known.chain })
+    }
+
+    /// Digest of the last acknowledged frame as hexadecimal digits, or a word when there is none.
+    pub(super) fn acknowledged_head(&self, run: &RunId) -> String {
+        match self.acknowledged(run) {
+            Ok(Some(Acknowledged::Upto(place))) => place.chain.hex(),
+            Ok(Some(Acknowledged::Damaged)) => "damaged".to_owned(),
+            Ok(Some(Acknowledged::Nothing) | None) => "nothing".to_owned(),
+            Err(refusal) => refusal.code().to_owned(),
+        }
     }
 
     /// What the second place says; `None` when it has no file.

@@ -21,7 +21,7 @@ pub(super) struct Rule {
 const HEADERS: &str = "set-cookie2?|cookie2?|authorization|proxy-authorization|x-api-key|api-key|x-auth-token|x-access-token|x-csrf-token|x-xsrf-token|x-amz-security-token|x-vault-token|private-token|x-goog-api-key|x-goog-iam-authorization-token|www-authenticate|authentication-info";
 
 /// Parts of names whose values are secret.
-const NAMES: &str = "passwords?|passwd|passphrase|pwd|secrets?|token|api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|encryption[_-]?keys?|account[_-]?keys?|credentials?|session[_-]?id|sessid|auth[_-]?key|sas[_-]?url|connection[_-]?string|database[_-]?url|dsn";
+const NAMES: &str = "passwords?|passwd|passphrase|[a-z0-9]+[_-]pwd|secrets?|token|api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|encryption[_-]?keys?|account[_-]?keys?|credentials?|session[_-]?id|sessid|auth[_-]?key|sas[_-]?url|connection[_-]?string|database[_-]?url|dsn";
 
 pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let rule = |kind, pattern: &str, group, is_secret| Rule {
@@ -184,7 +184,10 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         Regex::new(&format!(r"(?i)(?:^|[_.-])(?:{NAMES}|pass|key|cookie|authorization|auth|bearer|jwt|pat|otp|salt)(?:[_.-]|$)"))
             .expect("the pattern is tested")
     });
-    NAME.is_match(name)
+    // Where something lies is no secret, and its place may be the place of everything.
+    let ends = ["_path", "_dir", "_directory", "_file", "_home", "_root", "_sock", "_socket"];
+    let lower = name.to_ascii_lowercase();
+    NAME.is_match(name) && !ends.iter().any(|end| lower.ends_with(end))
 }
 
 /// What follows the end of a private key whose beginning is missing.

@@ -90,12 +90,24 @@ fn private_keys_go_whole_and_in_part() {
 
 #[test]
 fn values_of_secret_variables_go() {
-    let environment = [("MY_TOKEN", "correct horse"), ("LANG", "C.UTF-8-long"), ("KEY", "short")]
-        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let environment = [
+        ("MY_TOKEN", "correct horse"),
+        ("DB_PWD", "battery-staple"),
+        ("LANG", "C.UTF-8-long"),
+        ("KEY", "short"),
+        // Places: everything a command prints may begin with one of them.
+        ("PWD", "/src/checkout"),
+        ("OLDPWD", "/src/checkout"),
+        ("SSH_AUTH_SOCK", "/src/checkout"),
+        ("TOKEN_DIR", "/src/checkout"),
+    ]
+    .map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let redactor = Redactor::knowing(&environment);
     let done = redactor.field("a correct horse in C.UTF-8-long, short; correct horse");
     assert_eq!(done.text, "a [redacted:environment] in C.UTF-8-long, short; [redacted:environment]");
     assert_eq!(done.count, 2);
+    assert_eq!(redactor.field("battery-staple").text, "[redacted:environment]");
+    assert_eq!(redactor.field("at /src/checkout/a.ts:1").count, 0);
 }
 
 #[test]
@@ -112,6 +124,7 @@ fn ordinary_output_stays_as_it_is() {
         "basic usage of the bearer: see below",
         "Set the cookie jar before authorization",
         "assert tokens == 12",
+        "PWD=/src/checkout\nOLDPWD=/src",
     ] {
         assert_eq!(Redactor::new().field(text), Redacted { text: text.to_owned(), count: 0 });
     }

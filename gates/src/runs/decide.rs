@@ -1,6 +1,6 @@
 //! Whether a test is already paid for: by a receipt with the very identity it has now.
 
-use owed_engine::receipt::{Difference, Receipt, differences};
+use owed_engine::receipt::{Difference, Dimension, Receipt, differences};
 use owed_engine::selection::Opacity;
 use serde::{Deserialize, Serialize};
 
@@ -98,9 +98,11 @@ pub fn decide(number: usize, key: &Key<'_>, identified: &Identified, receipts: &
 /// A difference in one line: `environment TZ: was unset, is set`.
 pub fn say(difference: &Difference) -> String {
     let side = |seen: &Option<String>| match seen.as_deref() {
+        None if difference.dimension == Dimension::Environment => "unset".to_owned(),
         None => "no input".to_owned(),
-        Some(word) if word.len() >= 64 => "other bytes".to_owned(),
-        Some(word) => word.split(' ').filter(|w| w.len() < 64).collect::<Vec<_>>().join(" "),
+        Some(word) if !word.contains(' ') && word.len() >= 64 => "other bytes".to_owned(),
+        // A digest says nothing to a person.
+        Some(words) => words.split(' ').filter(|w| w.len() < 64).collect::<Vec<_>>().join(" "),
     };
     let (before, after) = (side(&difference.before), side(&difference.after));
     let name = format!("{} {}", difference.dimension.word(), difference.name);

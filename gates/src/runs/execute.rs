@@ -13,7 +13,7 @@ use std::time::Duration;
 use owed_engine::outcome::{Ended, FileOutcome, judge};
 use owed_engine::path;
 use owed_engine::project::Project;
-use owed_engine::runner::{Invocation, Reported};
+use owed_engine::runner::{Invocation, Reported, Reporting};
 
 use super::environment::Environment;
 use super::toolchain::{Toolchain, Unavailable};
@@ -36,7 +36,9 @@ pub struct Runs<'a> {
     pub supervisor: &'a Supervisor,
     /// How long one command may take.
     pub timeout: Duration,
-    /// Words after the runner's own.
+    /// How many workers a runner may use.
+    pub workers: Option<usize>,
+    /// A person's words for the runner.
     pub arguments: &'a [String],
     /// A way to stop.
     pub stop: &'a Stop,
@@ -109,7 +111,9 @@ pub fn execute(
     let of = &project.suites[suite];
     let runner = project.plugins.runners[of.runner];
     let dir = directory(runs.root, number).map_err(|error| NoRun::NoDirectory(error.to_string()))?;
-    let reported = runner.reported(invocation.clone(), &dir.to_string_lossy());
+    let place = dir.to_string_lossy();
+    let run = Reporting { dir: &place, workers: runs.workers, arguments: runs.arguments };
+    let reported = runner.reported(invocation.clone(), &run);
     let reported = reported.ok_or(NoRun::NoReport(of.runner_name));
     let result = reported
         .and_then(|reported| in_directory(&dir, invocation, reported, files, runs, (suite, of.runner_name)));
@@ -134,8 +138,7 @@ fn in_directory(
         toolchain.program(&with_report.invocation.cwd, argv).map_err(NoRun::Unavailable)?;
     let cwd = runs.root.join(&with_report.invocation.cwd);
     let mut request = Request::new(format!("run {runner}"), program.path, cwd, dir.join("tmp"));
-    request.arguments =
-        (program.before.iter().chain(&argv[words..]).chain(runs.arguments)).map(OsString::from).collect();
+    request.arguments = (program.before.iter().chain(&argv[words..])).map(OsString::from).collect();
     let mut environment = runs.environment.clone();
     if matches!(runner, "pytest" | "unittest") {
         // Byte code is found by time and size; a folder of this run holds none of others.

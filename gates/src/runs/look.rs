@@ -27,9 +27,24 @@ const UNLISTED: &[&str] = &[".git", ".hg", ".owed", ".svn", "__pycache__", "node
 const MOST_ENTRIES: usize = 50_000;
 
 /// Names of pins that other entries already hold: the whole environment, the command line,
-/// the executables by their bytes, installed packages, the sources.
-const COVERED: &[&str] =
-    &["argv", "dist-info", "docstrings", "env", "executable", "icu", "platform", "source", "whole-env"];
+/// the executables by their bytes, installed packages, the sources, what their imports led
+/// to, and listings.
+const COVERED: &[&str] = &[
+    "absence",
+    "argv",
+    "dist-info",
+    "docstrings",
+    "env",
+    "executable",
+    "icu",
+    "listing",
+    "platform",
+    "resolution",
+    "self",
+    "snapshot-update",
+    "source",
+    "whole-env",
+];
 
 /// A project whose inputs are looked at.
 pub struct Look<'a> {
@@ -89,7 +104,7 @@ impl<'a> Look<'a> {
             Input::Below(listing) => {
                 let name = written(listing);
                 let seen = self.listing(listing, true).map_err(|error| said(&name, &error))?;
-                Ok(vec![Entry::new(Dimension::Listing, format!("{name} with contents"), seen)])
+                Ok(vec![Entry::new(Dimension::Listing, format!("{name}{CONTENTS}"), seen)])
             }
             Input::Package(name) => self.packages.entries(name),
             Input::Environment(name) => Ok(vec![self.environment.entry(name)]),
@@ -212,7 +227,13 @@ impl<'a> Look<'a> {
             "TZ" => {
                 Ok(vec![self.environment.entry("TZ"), file("time zone of the system", "/etc/localtime")?])
             }
-            "tzdata" => Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?]),
+            "user" => {
+                let user = rustix::process::getuid().as_raw().to_string();
+                Ok(vec![Entry::new(Dimension::Pin, "user", user)])
+            }
+            "tzdata" | "tz-database" => {
+                Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?])
+            }
             "cwd" | "project-root" => {
                 let root = blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex().to_string();
                 Ok(vec![Entry::new(Dimension::Pin, "path of the project", root)])
@@ -242,9 +263,35 @@ impl<'a> Look<'a> {
     }
 }
 
-/// A listing as people write it.
+/// A listing by its directory and its glob.
 fn written(listing: &Listing) -> String {
-    join(&listing.dir, &listing.glob)
+    format!("{}: {}", if listing.dir.is_empty() { "." } else { &listing.dir }, listing.glob)
+}
+
+/// How the name of a listing with contents ends.
+const CONTENTS: &str = " with contents";
+
+/// The input that an entry was made of, for the dimensions that name theirs fully: files,
+/// listings, environment names and packages. Others are known only to the planner.
+pub fn input_of(entry: &Entry) -> Option<Input> {
+    match entry.dimension {
+        Dimension::File => Some(Input::File(entry.name.clone())),
+        Dimension::Environment => Some(Input::Environment(entry.name.clone())),
+        Dimension::Listing => {
+            let (dir, glob) = entry.name.split_once(": ")?;
+            let dir = if dir == "." { "" } else { dir };
+            let of = |glob: &str| Listing { dir: dir.to_owned(), glob: glob.to_owned() };
+            Some(match glob.strip_suffix(CONTENTS) {
+                Some(glob) => Input::Below(of(glob)),
+                None => Input::Listing(of(glob)),
+            })
+        }
+        Dimension::Package => {
+            let name = entry.name.split(" at ").next()?;
+            Some(Input::Package(if name == "site-packages" { "pypi:*".to_owned() } else { name.to_owned() }))
+        }
+        _ => None,
+    }
 }
 
 fn join(dir: &str, rest: &str) -> String {

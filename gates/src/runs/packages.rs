@@ -46,8 +46,8 @@ struct Own {
 impl<'a> Packages<'a> {
     pub(super) fn new(root: &'a Path, files: &'a [String], site_packages: Option<&'a Path>) -> Self {
         let mut dirs: BTreeSet<&str> = BTreeSet::from([""]);
-        for file in files.iter().filter(|file| file.ends_with("package.json")) {
-            dirs.insert(file.rsplit_once('/').map_or("", |(dir, _)| dir));
+        for file in files {
+            dirs.extend(owed_engine::path::ancestors(file));
         }
         // A project may lie below the packages that it uses.
         let above = root.ancestors().skip(1).map(Path::to_path_buf);

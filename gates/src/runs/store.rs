@@ -99,6 +99,15 @@ impl Receipts {
         }
     }
 
+    /// The last receipts of a test file, one for each runner project, sorted.
+    pub fn last_of(&self, test: &str) -> Vec<Receipt> {
+        let entries = fs::read_dir(self.dir.join("last")).into_iter().flatten().flatten();
+        let parsed = entries.filter_map(|entry| Receipt::parse(&fs::read(entry.path()).ok()?).ok());
+        let mut found: Vec<Receipt> = parsed.filter(|receipt| receipt.test == test).collect();
+        found.sort_by(|a, b| (&a.runner, &a.project).cmp(&(&b.runner, &b.project)));
+        found
+    }
+
     /// Every receipt, sorted by test, runner, project and identity; with what is none, by
     /// file name.
     pub fn all(&self) -> (Vec<Receipt>, Vec<(String, ReceiptFault)>) {

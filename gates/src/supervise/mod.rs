@@ -40,6 +40,7 @@
 
 use crate::lease::ProcessIdentity;
 
+#[cfg(target_os = "linux")]
 mod capture;
 mod events;
 mod identity;
@@ -48,6 +49,7 @@ mod owner;
 mod record;
 mod request;
 mod scope;
+#[cfg(target_os = "linux")]
 mod server;
 mod tree;
 mod verdict;
@@ -57,6 +59,14 @@ pub use owner::{Ended, Lost, Prepared, Stop, StopReason, Supervisor};
 pub use record::{NoRecord, Standing};
 pub use request::{Keep, Limits, Request};
 pub use scope::{Scope, Shortfall, discharges};
+#[cfg(target_os = "linux")]
 pub use server::serve;
 pub use tree::survivors;
 pub use verdict::{Exit, Interruption, NotRun, Report, Source, Stream, Verdict};
+
+/// Serves nothing: supervision is built for Linux only, and [`Supervisor::prepare`] says so
+/// before it starts anything.
+#[cfg(not(target_os = "linux"))]
+pub fn serve() -> std::process::ExitCode {
+    std::process::ExitCode::FAILURE
+}

@@ -2,15 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::{BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use super::events::{self, Event, Order};
-use super::{NotRun, ProcessIdentity, Report, Request, Source};
+use super::{NotRun, ProcessIdentity, Report, Request, Source, tree};
 
 /// How a supervisor is started: a binary that calls [`super::serve`].
 #[derive(Clone, Debug)]
@@ -108,6 +110,9 @@ const READY: Duration = Duration::from_secs(30);
 /// waited for. The deadline of a process must not cut off its own result.
 const MARGIN: Duration = Duration::from_secs(20);
 
+/// How long the end of what a lost supervisor left is waited for.
+const ORPHANS: Duration = Duration::from_secs(5);
+
 /// How often a stop is looked for.
 const TICK: Duration = Duration::from_millis(10);
 
@@ -120,6 +125,7 @@ pub struct Prepared {
     identity: ProcessIdentity,
     operation: String,
     digest: String,
+    scratch: PathBuf,
     patience: Duration,
 }
 
@@ -152,6 +158,7 @@ impl Supervisor {
             identity,
             operation: request.operation.clone(),
             digest: request.digest(),
+            scratch: request.scratch.clone(),
             patience: limits.deadline.saturating_add(limits.grace).saturating_add(MARGIN),
         };
         match ready {
@@ -172,11 +179,25 @@ impl Prepared {
     }
 
     /// Gives the word and waits for the end. `started` is told once which process runs
-    /// the command; what it does must not take long.
+    /// the command; what it does must not take long. When the supervisor is lost, what it
+    /// left of the tree is ended as far as it can be found ([`super::survivors`]).
     ///
     /// # Errors
     /// When nothing is known of the end: never a success.
     pub fn run(mut self, stop: &Stop, started: &mut dyn FnMut(&ProcessIdentity)) -> Ended {
+        let mut leader = None;
+        let ended = self.follow(stop, &mut |process| {
+            leader = Some(process.clone());
+            started(process);
+        });
+        if ended.is_err() {
+            self.end();
+            end_orphans(leader.as_ref(), &self.scratch);
+        }
+        ended
+    }
+
+    fn follow(&mut self, stop: &Stop, started: &mut dyn FnMut(&ProcessIdentity)) -> Ended {
         self.order(Order::Go)?;
         let until = Instant::now().checked_add(self.patience);
         let mut is_told = false;
@@ -213,8 +234,9 @@ impl Prepared {
     }
 }
 
-impl Drop for Prepared {
-    fn drop(&mut self) {
+impl Prepared {
+    /// Ends the supervisor, which ends what it runs.
+    fn end(&mut self) {
         // Without an owner it ends the tree and itself.
         drop(self.orders.take());
         let until = Instant::now() + MARGIN;
@@ -226,6 +248,31 @@ impl Drop for Prepared {
         }
         drop(self.child.kill());
         drop(self.child.wait());
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Ends what a supervisor left that was killed itself. Only what certainly belongs to the
+/// run: its group, its session, and whoever has its temporary directory in the environment.
+fn end_orphans(leader: Option<&ProcessIdentity>, scratch: &Path) {
+    let procfs = Path::new("/proc");
+    let until = Instant::now() + ORPHANS;
+    while Instant::now() < until {
+        let left = tree::belonging(leader, scratch).unwrap_or_default();
+        if left.is_empty() {
+            return;
+        }
+        for signal in [Signal::STOP, Signal::KILL] {
+            for member in &left {
+                tree::signal(procfs, *member, signal);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -103,6 +103,10 @@ pub(super) fn signal(procfs: &Path, member: Member, signal: rustix::process::Sig
     }
 }
 
+/// Without descriptors of processes nobody can be signalled without a doubt.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn signal(_: &Path, _: Member, _: rustix::process::Signal) {}
+
 /// Processes that still belong to a run whose supervisor is gone: those in the process
 /// group or session that `leader` led, and those whose environment names `scratch` as
 /// their temporary directory. Sorted; `None` when the system cannot be asked.
@@ -110,6 +114,27 @@ pub(super) fn signal(procfs: &Path, member: Member, signal: rustix::process::Sig
 /// A process that left the group *and* cleared its environment is not found. The
 /// environment of other users' processes cannot be read; they are not ours.
 pub fn survivors(leader: Option<&ProcessIdentity>, scratch: &Path) -> Option<Vec<u32>> {
+    Some(belonging(leader, scratch)?.into_iter().map(|member| member.pid).collect())
+}
+
+/// The same, as they can be signalled.
+pub(super) fn belonging(leader: Option<&ProcessIdentity>, scratch: &Path) -> Option<Vec<Member>> {
+    // While a process becomes another program its environment cannot be read for a moment,
+    // so that one look is none.
+    let mut found = BTreeMap::new();
+    for look in 0..LOOKS {
+        if look > 0 {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        found.extend(look_once(leader, scratch)?.into_iter().map(|member| (member.pid, member)));
+    }
+    Some(found.into_values().collect())
+}
+
+const LOOKS: u32 = 3;
+const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(3);
+
+fn look_once(leader: Option<&ProcessIdentity>, scratch: &Path) -> Option<Vec<Member>> {
     let procfs = Path::new("/proc");
     let mark = [b"TMPDIR=", scratch.as_os_str().as_bytes()].concat();
     let all = all(procfs)?;
@@ -124,7 +149,7 @@ pub fn survivors(leader: Option<&ProcessIdentity>, scratch: &Path) -> Option<Vec
         }
         let belongs = group.is_some_and(|leader| [stat.group, stat.session].contains(&leader.pid));
         if belongs || has(&procfs.join(pid.to_string()).join("environ"), &mark) {
-            found.push(pid);
+            found.push(Member { pid, start: stat.start, is_zombie: false });
         }
     }
     Some(found)

@@ -2,5 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the places they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod check;
+mod lease;
+mod ledger;
 mod observe;
+mod rows;
 mod supervise;
+
+#[path = "../simulation/mod.rs"]
+mod simulation;

@@ -1,10 +1,12 @@
 //! JavaScript: reader, resolver, manifests.
 
+mod functions;
 pub mod manifest;
 pub mod read;
 pub mod resolve;
 
 use owed_engine::facts::FileFacts;
+use owed_engine::function::FunctionFacts;
 use owed_engine::language::{Language, ManifestDiff, SourceFile};
 use owed_engine::resolve::{ResolveOptions, Resolver};
 use owed_engine::tree::Tree;
@@ -40,6 +42,10 @@ impl Language for JavaScript {
 
     fn fix(&self, operation: &str) -> Option<&'static str> {
         read::fix(operation)
+    }
+
+    fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
+        Some(functions::read(file))
     }
 
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {

@@ -1,11 +1,13 @@
 //! Python: reader, resolver, manifests.
 
+mod functions;
 pub mod manifest;
 pub(crate) mod project;
 pub mod read;
 pub mod resolve;
 
 use owed_engine::facts::FileFacts;
+use owed_engine::function::FunctionFacts;
 use owed_engine::language::{Language, ManifestDiff, SourceFile};
 use owed_engine::resolve::{ResolveOptions, Resolver};
 use owed_engine::tree::Tree;
@@ -24,7 +26,7 @@ impl Language for Python {
     }
 
     fn reader_version(&self) -> &'static str {
-        "python/2"
+        "python/4"
     }
 
     fn reads(&self, path: &str) -> bool {
@@ -37,6 +39,10 @@ impl Language for Python {
 
     fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
         read::read_without_declarations(file)
+    }
+
+    fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
+        Some(functions::read(file))
     }
 
     fn declares_encoding(&self, bytes: &[u8]) -> bool {

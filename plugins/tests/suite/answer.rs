@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use owed_engine::cache::Cache;
 use owed_engine::change::ChangeKind;
-use owed_engine::opacity::{OpacityReport, opacity};
+use owed_engine::opacity::{Budget, OpacityOptions, OpacityReport, opacity_with};
 use owed_engine::project::{Plugins, Project, Reading};
 use owed_engine::runner::NoLoader;
 use owed_engine::select::{select, why};
@@ -124,7 +124,9 @@ fn once(case: &Case, reversed: bool, check: bool, kept: Option<&Kept>) -> Result
     let asked = case.block(Part::Opacity).is_some();
     let classes = (asked || check).then(|| {
         let cache = kept.map(Kept::open);
-        load(&tree, case, Reading::Declarations, cache.as_ref(), |project| opacity(project, &[]))
+        let packages = case.packages.then(Budget::default);
+        let options = OpacityOptions { packages, ..OpacityOptions::default() };
+        load(&tree, case, Reading::Declarations, cache.as_ref(), |project| opacity_with(project, &options))
     });
     let cache = kept.map(Kept::open);
     load(&tree, case, Reading::Files, cache.as_ref(), |project| {

@@ -27,6 +27,8 @@ pub(crate) struct Case {
     pub(crate) settings: Settings,
     /// What the caller asks for.
     pub(crate) options: SelectOptions,
+    /// Whether classes count installed packages.
+    pub(crate) packages: bool,
     /// The answer, block by block.
     pub(crate) blocks: Vec<Block>,
     /// Why today's answer is known to differ from the one in the case.
@@ -107,12 +109,12 @@ impl Expected {
 }
 
 /// A fenced block as it stands in the Markdown.
-struct Fence {
-    info: String,
+pub(crate) struct Fence {
+    pub(crate) info: String,
     /// The path in the line before it, and whether it is the base side.
-    file: Option<(String, bool)>,
-    body: Vec<String>,
-    at: Range<usize>,
+    pub(crate) file: Option<(String, bool)>,
+    pub(crate) body: Vec<String>,
+    pub(crate) at: Range<usize>,
 }
 
 impl Case {
@@ -213,6 +215,7 @@ impl Case {
         for line in lines {
             match line.as_str() {
                 "all" => self.options.all = true,
+                "packages" => self.packages = true,
                 "strict-opacity" => self.options.strict_opacity = true,
                 other => return Err(format!("options: unknown word {other:?}")),
             }
@@ -309,13 +312,13 @@ impl Case {
     }
 }
 
-fn strings(value: &toml::Value) -> Result<Vec<String>, String> {
+pub(crate) fn strings(value: &toml::Value) -> Result<Vec<String>, String> {
     let list = value.as_array().ok_or_else(|| format!("{value} is no list"))?;
     list.iter().map(|v| v.as_str().map(str::to_owned).ok_or_else(|| format!("{v} is no string"))).collect()
 }
 
 /// Prose lines and fenced blocks.
-fn split(text: &str) -> Result<(Vec<String>, Vec<Fence>), String> {
+pub(crate) fn split(text: &str) -> Result<(Vec<String>, Vec<Fence>), String> {
     let mut prose = Vec::new();
     let mut fences = Vec::new();
     let mut pending: Option<(String, bool)> = None;

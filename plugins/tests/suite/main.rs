@@ -8,7 +8,10 @@
 
 mod answer;
 mod case;
+mod checks;
 mod compare;
+mod effects;
+mod functions;
 mod opacity;
 mod render;
 mod store;
@@ -146,6 +149,8 @@ fn every_report_has_a_case() {
     let cases: Vec<String> = store::cases().into_iter().map(|entry| entry.name).collect();
     let index = store::index();
     let mut faults = Vec::new();
+    let cases: Vec<String> =
+        cases.into_iter().chain(store::cases_in(store::CHECKS).into_iter().map(|entry| entry.name)).collect();
     for row in ROWS {
         let Some((_, right)) = index.iter().find(|(number, _)| number == row) else {
             faults.push(format!("row {row} is not in corpus/INDEX.md"));

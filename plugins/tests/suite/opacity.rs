@@ -100,3 +100,57 @@ fn of(test: &TestOpacity) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use owed_engine::opacity::{Budget, OpacityOptions, opacity_with};
+    use owed_engine::project::{Plugins, Project, Reading, Settings};
+    use owed_engine::runner::NoLoader;
+    use owed_engine::tree::MemoryTree;
+
+    use super::*;
+
+    fn with(budget: Budget) -> OpacityReport {
+        let files = [
+            (
+                "package.json",
+                r#"{ "scripts": { "test": "node --test" }, "dependencies": { "big": "1", "small": "1" } }"#,
+            ),
+            ("node_modules/big/package.json", r#"{ "name": "big", "main": "index.js" }"#),
+            ("node_modules/big/index.js", "require('./a');\nrequire('./b');\nrequire('./c');\n"),
+            ("node_modules/big/a.js", "exports.a = 1;\n"),
+            ("node_modules/big/b.js", "exports.b = 1;\n"),
+            ("node_modules/big/c.js", "exports.c = 1;\n"),
+            ("node_modules/small/package.json", r#"{ "name": "small", "main": "index.js" }"#),
+            ("node_modules/small/index.js", "exports.small = 1;\n"),
+            ("big.test.js", "require('node:test').test('t', () => require('big'));\n"),
+            ("small.test.js", "require('node:test').test('t', () => require('small'));\n"),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let tree = MemoryTree::new(files);
+        let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+        let mut project = Project::read(&tree, plugins, Settings::default(), Reading::Declarations);
+        project.discover(&NoLoader);
+        project.resolve();
+        opacity_with(&project, &OpacityOptions { packages: Some(budget), ..OpacityOptions::default() })
+    }
+
+    #[test]
+    fn a_package_over_the_budget_is_not_taken_for_harmless() {
+        let all = "big.test.js | pure\nsmall.test.js | pure\n";
+        assert_eq!(lines(&with(Budget::default())), all);
+        assert_eq!(lines(&with(Budget { files: 4, ..Budget::default() })), all);
+        let way = "big.test.js -> node_modules/big/index.js";
+        let over =
+            |line: &str| format!("big.test.js | input-opaque | {line} | {way}\nsmall.test.js | pure\n");
+        assert_eq!(lines(&with(Budget { files: 3, ..Budget::default() })), over("budget/./c"));
+        // The first level is read, and its bytes are counted after that.
+        let few = lines(&with(Budget { bytes: 1, ..Budget::default() }));
+        assert!(few.starts_with("big.test.js | input-opaque | budget/./a"), "{few}");
+        let none = lines(&with(Budget { all_files: 0, ..Budget::default() }));
+        assert_eq!(
+            none,
+            "big.test.js | input-opaque | budget/big | big.test.js\nsmall.test.js | input-opaque | budget/small | small.test.js\n"
+        );
+    }
+}

@@ -27,15 +27,34 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Every case, sorted by path.
+/// The folders that hold cases of checks.
+pub(crate) const CHECKS: &[&str] = &["check", "ratchet", "repeated"];
+
+/// Every case of selection, sorted by path.
 pub(crate) fn cases() -> Vec<Entry> {
+    cases_in(FOLDERS)
+}
+
+/// Every case in `folders` below `corpus/`, sorted by path.
+pub(crate) fn cases_in(folders: &[&str]) -> Vec<Entry> {
     let root = root();
     let mut entries = Vec::new();
-    for folder in FOLDERS {
+    for folder in folders {
         walk(&root.join(folder), &root, &mut entries);
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
+}
+
+/// The files of snippets of a language, by name.
+pub(crate) fn snippets(language: &str) -> Vec<(String, String)> {
+    let dir = root().join("operations").join(language);
+    let markdown = children(&dir).into_iter().filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("a file").to_str().expect("paths of cases are UTF-8");
+        (format!("operations/{language}/{name}"), fs::read_to_string(&path).unwrap())
+    };
+    markdown.map(read).collect()
 }
 
 /// Replaces the Markdown of a case.
@@ -45,7 +64,12 @@ pub(crate) fn rewrite(entry: &Entry, text: &str) {
 
 /// The rows of `corpus/INDEX.md`: `| 12 | a.md, b.md | …`.
 pub(crate) fn index() -> Vec<(u32, String)> {
-    let text = fs::read_to_string(root().join("INDEX.md")).unwrap();
+    index_of("INDEX.md")
+}
+
+/// The rows of a table of reports and their cases.
+pub(crate) fn index_of(file: &str) -> Vec<(u32, String)> {
+    let text = fs::read_to_string(root().join(file)).unwrap();
     let row = |line: &str| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
         let number = cells.next()?.parse().ok()?;

@@ -3,7 +3,7 @@
 //! The order: plan, classes, identities, decisions; then the runners, one project after the
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
-mod parts;
+pub(super) mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -72,6 +72,7 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         environment: &environment,
         supervisor: &supervisor,
         timeout: args.timeout.unwrap_or(Duration::from_secs(1_800)),
+        workers: args.workers.map(std::num::NonZeroUsize::get),
         arguments: &args.runner_arguments,
         stop: &stop,
     };
@@ -232,7 +233,6 @@ fn executions(
     executed
 }
 
-#[expect(clippy::too_many_arguments, reason = "both sides of a run meet here")]
 fn settled(
     project: &Project<'_>,
     items: &mut [Item],

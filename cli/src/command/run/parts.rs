@@ -18,17 +18,17 @@ use crate::session::Session;
 
 /// The class of a test, with what it rests on.
 #[derive(Clone, Debug)]
-pub(super) struct Class {
+pub(in crate::command) struct Class {
     /// The worst of its reasons.
-    pub(super) opacity: Opacity,
+    pub(in crate::command) opacity: Opacity,
     /// The inputs with names.
-    pub(super) pins: Vec<PinName>,
+    pub(in crate::command) pins: Vec<PinName>,
     /// The first reason, for a person; empty when there is none.
-    pub(super) cause: String,
+    pub(in crate::command) cause: String,
 }
 
 /// By number of the test: its class.
-pub(super) fn classes(project: &Project<'_>) -> Vec<Class> {
+pub(in crate::command) fn classes(project: &Project<'_>) -> Vec<Class> {
     let report = opacity(project, &[]);
     let mut by_key = std::collections::BTreeMap::new();
     for test in report.tests {
@@ -62,13 +62,13 @@ pub(super) fn classes(project: &Project<'_>) -> Vec<Class> {
 }
 
 /// The number in `now` of a test of `before`.
-pub(super) fn same(before: &Project<'_>, number: usize, now: &Project<'_>) -> Option<usize> {
+pub(in crate::command) fn same(before: &Project<'_>, number: usize, now: &Project<'_>) -> Option<usize> {
     let wanted = key(before, number);
     (0..now.tests.len()).find(|&other| key(now, other) == wanted)
 }
 
 /// Which test of which runner project.
-pub(super) fn key<'p>(project: &'p Project<'_>, number: usize) -> Key<'p> {
+pub(in crate::command) fn key<'p>(project: &'p Project<'_>, number: usize) -> Key<'p> {
     let reference = project.tests[number];
     let suite = project.suite(reference);
     Key {
@@ -80,7 +80,7 @@ pub(super) fn key<'p>(project: &'p Project<'_>, number: usize) -> Key<'p> {
 }
 
 /// The environment names that some test is known to read.
-pub(super) fn pinned<'c>(classes: impl Iterator<Item = &'c Class>) -> BTreeSet<String> {
+pub(in crate::command) fn pinned<'c>(classes: impl Iterator<Item = &'c Class>) -> BTreeSet<String> {
     let name = |pin: &PinName| match pin {
         PinName::Env(name) | PinName::Named(name) => Some(name.clone()),
         _ => None,
@@ -89,7 +89,7 @@ pub(super) fn pinned<'c>(classes: impl Iterator<Item = &'c Class>) -> BTreeSet<S
 }
 
 /// What children see. Python's hashes are the same in every run that leaves them open.
-pub(super) fn environment(strict: Option<&BTreeSet<String>>) -> Environment {
+pub(in crate::command) fn environment(strict: Option<&BTreeSet<String>>) -> Environment {
     let environment = Environment::new(host::environment());
     let environment = match environment.get("PYTHONHASHSEED") {
         Some(_) => environment,
@@ -100,7 +100,7 @@ pub(super) fn environment(strict: Option<&BTreeSet<String>>) -> Environment {
 
 /// Entries that hold for every test: `owed` itself, its readers, the owner's policy, and what
 /// was asked on the command line.
-pub(super) fn standing(session: &Session, args: &Run) -> Vec<Entry> {
+pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> {
     let hash = |text: &str| owed_gates::runs::look::digest(text.as_bytes());
     let mut entries = vec![
         Entry::new(Dimension::Engine, "owed", env!("CARGO_PKG_VERSION")),
@@ -117,18 +117,18 @@ pub(super) fn standing(session: &Session, args: &Run) -> Vec<Entry> {
 }
 
 /// The supervisor: this program, once more.
-pub(super) fn supervisor() -> anyhow::Result<Supervisor> {
+pub(in crate::command) fn supervisor() -> anyhow::Result<Supervisor> {
     Ok(Supervisor { program: host::current_exe()?, arguments: vec![crate::SUPERVISE.into()] })
 }
 
 /// The one lane of a project: heavy work of two processes is never done at once.
-pub(super) struct Lane {
-    _lock: std::fs::File,
+pub(in crate::command) struct Lane {
+    _lock: host::Lock,
 }
 
 impl Lane {
     /// Enters it; `None` when another process is in it.
-    pub(super) fn enter(root: &Path) -> anyhow::Result<Option<Self>> {
+    pub(in crate::command) fn enter(root: &Path) -> anyhow::Result<Option<Self>> {
         Ok(host::try_lock(&root.join(".owed"), "run.lock")?.map(|lock| Self { _lock: lock }))
     }
 }

@@ -14,7 +14,7 @@ use super::lines::Lines;
 use super::read_script;
 
 /// Whether files with this extension hold scripts in blocks.
-pub(super) fn is_template(extension: &str) -> bool {
+pub(in crate::javascript) fn is_template(extension: &str) -> bool {
     matches!(extension, "vue" | "svelte" | "astro")
 }
 
@@ -42,6 +42,12 @@ pub(super) fn read(path: &str, extension: &str, text: &str) -> FileFacts {
     facts.imports.sort_by_key(|import| import.span);
     facts.declarations = vec![whole(text, &facts.imports)];
     facts
+}
+
+/// The scripts of a template file, with everything else blanked, and whether they hold JSX.
+pub(in crate::javascript) fn script(extension: &str, text: &str) -> (String, bool) {
+    let blocks = blocks(extension, text);
+    (mask(text, &blocks), blocks.iter().any(|block| block.jsx))
 }
 
 /// The file as one declaration.

@@ -7,7 +7,7 @@
 //! It never says less than the real depth.
 
 /// Nesting that is still read.
-pub(super) const LIMIT: usize = 100_000;
+pub(in crate::javascript) const LIMIT: usize = 100_000;
 
 /// Stack bytes for one level of nesting: the deepest chain of frames that one
 /// bracket costs (parser, scope analysis or walk; they do not add up).
@@ -18,7 +18,7 @@ const BASE: usize = 256 * 1024;
 
 /// Runs `work` with the stack that reading `text` may need; `None` when the text is
 /// nested deeper than [`LIMIT`].
-pub(super) fn with_room<T>(text: &str, work: impl FnOnce() -> T) -> Option<T> {
+pub(in crate::javascript) fn with_room<T>(text: &str, work: impl FnOnce() -> T) -> Option<T> {
     let depth = estimate(text.as_bytes());
     if depth > LIMIT {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn with_room<T>(text: &str, work: impl FnOnce() -> T) -> Option<T> {
 /// A chain (`a.b.c`, `a + b`, `!!a`, `typeof typeof x`) nests once a link; every mark
 /// and every space after a word counts as one. Its length is counted since the last
 /// block with `;`, `,` or `{`, and a quarter of a link counts as a level, because a link
-/// costs fewer frames than a bracket. `else if` chains nest once an `else`.
+/// costs fewer frames than a bracket.
 fn estimate(bytes: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let mut depth = 0_usize;
@@ -60,7 +60,7 @@ fn estimate(bytes: &[u8]) -> usize {
             chain = usize::from(links);
         }
     }
-    most + longest / 4 + elses(bytes)
+    most + longest / 4 + chained(bytes)
 }
 
 /// Part of a word, without a branch.
@@ -72,9 +72,12 @@ fn is_word(byte: u8) -> bool {
         | (byte == b'$')
 }
 
-/// `else if` chains nest once an `else`; a small file cannot hold many.
-fn elses(bytes: &[u8]) -> usize {
-    if bytes.len() > 16 * 1024 { memchr::memmem::find_iter(bytes, b"else").count() / 4 } else { 0 }
+/// What nests although a `;` stands in it: `else if` chains once an `else`, and loops without
+/// braces once a `for`.
+fn chained(bytes: &[u8]) -> usize {
+    let loops = memchr::memmem::find_iter(bytes, b"for")
+        .filter(|at| matches!(bytes.get(at + 3), Some(b'(' | b' ' | b'\t' | b'\n' | b'\r' | b'/')));
+    (memchr::memmem::find_iter(bytes, b"else").count() + loops.count()) / 4
 }
 
 #[cfg(test)]
@@ -96,6 +99,7 @@ mod tests {
             assert!(estimate(text.as_bytes()) >= 20_000 / 4, "{chain}");
         }
         assert!(estimate("if(a)b;else ".repeat(20_000).as_bytes()) >= 20_000 / 4);
+        assert!(estimate("for(;;)".repeat(20_000).as_bytes()) >= 20_000 / 4);
         assert_eq!(with_room(&"[".repeat(LIMIT + 1), || ()), None);
     }
 }

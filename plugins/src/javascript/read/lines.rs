@@ -3,14 +3,14 @@
 
 /// Where the lines of a text start.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::javascript) struct Lines {
     /// Byte offset of the first byte of every line after the first.
     starts: Vec<u32>,
 }
 
 impl Lines {
     /// Finds the lines of `text`.
-    pub(super) fn new(text: &str) -> Self {
+    pub(in crate::javascript) fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = Vec::with_capacity(bytes.len() / 32);
         for at in memchr::memchr3_iter(b'\n', b'\r', 0xE2, bytes) {
@@ -27,7 +27,7 @@ impl Lines {
     }
 
     /// The 1-based line of the byte at `offset`.
-    pub(super) fn line(&self, offset: u32) -> u32 {
+    pub(in crate::javascript) fn line(&self, offset: u32) -> u32 {
         let before = self.starts.partition_point(|&start| start <= offset);
         u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
     }

@@ -24,30 +24,37 @@
 //! scan that errs towards more.
 
 mod acts;
-mod blocks;
+mod bindings;
+pub(super) mod blocks;
 mod cases;
+mod class;
 mod classes;
+mod clocks;
 mod common;
-mod depth;
+pub(super) mod depth;
 mod digest;
 mod effects;
 mod evaluate;
 mod finish;
 mod globs;
+mod held;
 mod imports;
 mod lexical;
-mod lines;
+pub(super) mod lines;
 mod loads;
 mod locale;
+mod made;
 mod members;
 mod mocks;
 mod operations;
-mod parse;
+mod own;
+pub(super) mod parse;
 mod places;
 mod programs;
 mod purity;
 mod references;
 mod rows;
+mod snapshots;
 mod spaces;
 mod statements;
 mod table;
@@ -58,6 +65,7 @@ mod units;
 mod usage;
 mod value;
 mod walk;
+mod watched;
 
 use std::cell::RefCell;
 
@@ -86,12 +94,23 @@ pub fn reads(path: &str) -> bool {
 /// effect table.
 pub fn version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    VERSION.get_or_init(|| format!("javascript/3+{}", table::fingerprint()))
+    VERSION.get_or_init(|| format!("javascript/4+{}", table::fingerprint()))
 }
 
-/// What to do about an operation of the effect table, in one line.
+/// What to do about an operation of the effect table, as answers show it, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
+}
+
+/// Whether the effect table has rows for a package, so that its own code need not be read.
+pub fn models(package: &str) -> bool {
+    table::table().module(package).is_some()
+}
+
+/// Every operation of the effect table as answers show it, and whether all its uses are
+/// pure; sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    table::table().operations()
 }
 
 /// Reads one file.
@@ -164,7 +183,8 @@ fn parse_and_walk(
     whole: bool,
     digests: bool,
 ) -> FileFacts {
-    let parsed = parse::parse(arena, text, extension, declarations, digests);
+    let want = parse::Want { tokens: digests, strict: false };
+    let parsed = parse::parse(arena, text, extension, declarations, want);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
         lexical::read(text)
@@ -197,7 +217,7 @@ fn parse_and_walk(
 }
 
 /// One arena a thread: the memory of the last file serves the next.
-fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
+pub(super) fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
     thread_local! {
         static SPARE: RefCell<Option<Allocator>> = const { RefCell::new(None) };
     }
@@ -211,7 +231,7 @@ fn with_arena<T>(work: impl FnOnce(&Allocator) -> T) -> T {
 }
 
 /// `x.d.ts`, `x.d.mts`, `x.d.css.ts`.
-fn is_declaration_file(name: &str) -> bool {
+pub(super) fn is_declaration_file(name: &str) -> bool {
     name.ends_with(".d.mts")
         || name.ends_with(".d.cts")
         || (name.ends_with(".ts") && name.rfind(".d.").is_some_and(|at| at > 0))

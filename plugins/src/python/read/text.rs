@@ -8,16 +8,16 @@
 use std::borrow::Cow;
 
 /// Text of a file, and why it may not be what the interpreter sees.
-pub(super) struct Text<'a> {
+pub(in crate::python) struct Text<'a> {
     /// The text. Spans of facts are offsets into it; they are offsets into the file
     /// unless the file declares an encoding other than UTF-8 and uses it.
-    pub(super) text: Cow<'a, str>,
+    pub(in crate::python) text: Cow<'a, str>,
     /// Why the interpreter would refuse the file, with the byte it stumbles over.
-    pub(super) refused: Option<(String, usize)>,
+    pub(in crate::python) refused: Option<(String, usize)>,
 }
 
 /// Decodes `bytes` by their byte order mark, their coding declaration, or as UTF-8.
-pub(super) fn decode(bytes: &[u8]) -> Text<'_> {
+pub(in crate::python) fn decode(bytes: &[u8]) -> Text<'_> {
     let has_bom = bytes.starts_with(b"\xef\xbb\xbf");
     let cookie = if has_bom { None } else { cookie(bytes) };
     let kind = cookie.as_deref().map_or(Encoding::Utf8, Encoding::of);
@@ -56,7 +56,7 @@ pub(super) fn decode(bytes: &[u8]) -> Text<'_> {
 }
 
 /// Whether the file declares an encoding other than UTF-8 that is known.
-pub(super) fn declares_encoding(bytes: &[u8]) -> bool {
+pub(in crate::python) fn declares_encoding(bytes: &[u8]) -> bool {
     let kind = cookie(bytes).as_deref().map_or(Encoding::Utf8, Encoding::of);
     !bytes.starts_with(b"\xef\xbb\xbf") && !matches!(kind, Encoding::Utf8 | Encoding::Unknown)
 }
@@ -159,7 +159,7 @@ fn windows_1252(byte: u8) -> char {
 
 /// Finds the line of a byte. Few bytes are asked about, so that counting line ends by
 /// blocks is cheaper than listing them.
-pub(super) struct Lines<'a> {
+pub(in crate::python) struct Lines<'a> {
     bytes: &'a [u8],
     /// Line ends before each block.
     before: Vec<u32>,
@@ -170,7 +170,7 @@ pub(super) struct Lines<'a> {
 const BLOCK: usize = 512;
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(in crate::python) fn new(text: &'a str) -> Self {
         let bytes = text.as_bytes();
         let carriage = text.contains('\r');
         let mut before = Vec::with_capacity(bytes.len() / BLOCK + 1);
@@ -183,7 +183,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The 1-based line of the byte at `at`.
-    pub(super) fn line(&self, at: u32) -> u32 {
+    pub(in crate::python) fn line(&self, at: u32) -> u32 {
         let at = (at as usize).min(self.bytes.len());
         let block = (at / BLOCK).min(self.before.len().saturating_sub(1));
         let start = block * BLOCK;
@@ -205,7 +205,7 @@ fn ends(bytes: &[u8], start: usize, end: usize) -> u32 {
 }
 
 /// A byte offset; the parser holds text below 4 GiB only.
-pub(super) fn offset(at: usize) -> u32 {
+pub(in crate::python) fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 

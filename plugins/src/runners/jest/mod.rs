@@ -19,7 +19,7 @@ mod tests;
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{
-    Discovery, Invocation, Load, Reported, Runner, RunnerProject, Shared, SharedRole, View,
+    Discovery, Invocation, Load, Reported, Reporting, Runner, RunnerProject, Shared, SharedRole, View,
 };
 use owed_engine::tree::Tree;
 
@@ -42,6 +42,10 @@ pub struct Jest;
 impl Runner for Jest {
     fn name(&self) -> &'static str {
         "jest"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:jest", "npm:jest-*", "npm:@jest/*", "npm:babel-jest", "npm:ts-jest", "npm:expect"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -103,8 +107,8 @@ impl Runner for Jest {
         vec![Invocation { cwd: cwd.to_owned(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::jest(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::jest(invocation, run))
     }
 }
 

@@ -8,7 +8,9 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::ResolveOptions;
-use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 
 use super::claims::{self, Framework};
 use super::config::Reader;
@@ -30,6 +32,10 @@ pub struct Mocha;
 impl Runner for Mocha {
     fn name(&self) -> &'static str {
         "mocha"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:mocha"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -55,9 +61,9 @@ impl Runner for Mocha {
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
         let words = invocation.argv.iter().position(|word| word == "mocha").map_or(1, |at| at + 1);
-        Some(report::mocha(invocation, dir, words))
+        Some(report::mocha(invocation, run, words))
     }
 }
 

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use owed_engine::path;
 use owed_engine::problem::Problem;
 use owed_engine::resolve::ResolveOptions;
-use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 
 use super::claims::{self, Framework};
 use super::config::Reader;
@@ -70,8 +72,8 @@ impl Runner for NodeTest {
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::node(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::node(invocation, run))
     }
 }
 

@@ -9,7 +9,9 @@ pub(crate) mod survey;
 use owed_engine::path;
 use owed_engine::problem::{Problem, Widening};
 use owed_engine::resolve::Listing;
-use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, TestFile, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, TestFile, View,
+};
 
 use self::config::Config;
 use self::survey::{PytestProject, Survey};
@@ -24,6 +26,10 @@ pub struct Pytest;
 impl Runner for Pytest {
     fn name(&self) -> &'static str {
         "pytest"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["pypi:pytest", "pypi:_pytest", "pypi:pluggy", "pypi:iniconfig"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -45,8 +51,8 @@ impl Runner for Pytest {
         vec![Invocation { cwd: project.root.clone(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::pytest(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::pytest(invocation, run))
     }
 }
 

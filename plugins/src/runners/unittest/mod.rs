@@ -8,7 +8,8 @@ use owed_engine::facts::{DeclarationKind, FileFacts, ImportKind};
 use owed_engine::path;
 use owed_engine::resolve::{Listing, Resolver, Target};
 use owed_engine::runner::{
-    Discovery, Invocation, Load, Reported, Runner, RunnerProject, Shared, SharedRole, TestFile, View,
+    Discovery, Invocation, Load, Reported, Reporting, Runner, RunnerProject, Shared, SharedRole, TestFile,
+    View,
 };
 
 use super::pytest::collect::Patterns;
@@ -87,8 +88,8 @@ impl Runner for Unittest {
         commands
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::unittest(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::unittest(invocation, run))
     }
 }
 

@@ -17,7 +17,9 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Reported, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
@@ -38,6 +40,10 @@ pub struct Vitest;
 impl Runner for Vitest {
     fn name(&self) -> &'static str {
         "vitest"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:vitest", "npm:@vitest/*", "npm:vite", "npm:vite-node", "npm:@types/*"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -96,8 +102,8 @@ impl Runner for Vitest {
         vec![Invocation { cwd: cwd.to_owned(), argv }]
     }
 
-    fn reported(&self, invocation: Invocation, dir: &str) -> Option<Reported> {
-        Some(report::vitest(invocation, dir))
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::vitest(invocation, run))
     }
 }
 

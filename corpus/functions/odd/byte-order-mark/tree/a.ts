@@ -1,0 +1,1 @@
+﻿// firstfunction f(a) {  return a;}

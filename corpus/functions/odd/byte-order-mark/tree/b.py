@@ -1,0 +1,1 @@
+﻿# firstdef f(a):    return a

@@ -1,0 +1,3 @@
+#!/usr/bin/python
+# vim: set fileencoding=cp1252 :
+def f(): return '€'

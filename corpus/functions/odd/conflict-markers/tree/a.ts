@@ -1,0 +1,5 @@
+<<<<<<< HEAD
+function f() {}
+=======
+function g() {}
+>>>>>>> b

@@ -1,0 +1,6 @@
+def f():
+<<<<<<< HEAD
+    pass
+=======
+    return
+>>>>>>> b

@@ -1,0 +1,4 @@
+// first
+function f(a) {
+  return a;
+}

@@ -1,0 +1,3 @@
+# first
+def f(a):
+    return a

@@ -1,0 +1,2 @@
+// fine
+const a = 'ÿ';

@@ -1,0 +1,2 @@
+def größe(名):
+    return "😀" + 名

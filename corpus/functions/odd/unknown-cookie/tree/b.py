@@ -1,0 +1,2 @@
+# coding: ascii
+def f(): return 'é'
