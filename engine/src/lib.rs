@@ -43,3 +43,4 @@ pub mod tree;
 pub mod vcs;
 mod view;
 mod why;
+mod wires;

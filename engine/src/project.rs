@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source};
 use crate::cache::{Cache, TracedLoader, TracedTree};
 use crate::change::Change;
-use crate::closure::{self, Wires};
+use crate::closure;
 use crate::digest::Digest;
 use crate::graph::Graph;
 use crate::language::Language;
@@ -19,6 +19,7 @@ use crate::resolve::ResolveOptions;
 use crate::runner::{ConfigLoader, Discovery, Runner, RunnerProject, View};
 use crate::sources::Sources;
 use crate::tree::Tree;
+use crate::wires::Wires;
 
 /// What `owed.toml` says, as far as the engine needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]

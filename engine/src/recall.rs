@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cache::Cache;
 use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source, State};
-use crate::closure::{self, Wires, is_followed};
+use crate::closure;
 use crate::digest::Digest;
 use crate::facts::{FileFacts, Span};
 use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey};
@@ -42,6 +42,7 @@ use crate::resolve::Resolver;
 use crate::runner::{ConfigLoader, visible_facts};
 use crate::sources::Sources;
 use crate::tree::Tree;
+use crate::wires::{Wires, is_followed};
 
 /// With more changed sources than this, everything is resolved anew and kept.
 const FEW: usize = 64;

@@ -7,12 +7,12 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::closure::Wires;
 use crate::digest::Digest;
 use crate::graph::{Edge, EdgeKind, NodeId, NodeKey, Trait};
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::runner::Discovery;
 use crate::tree::Witness;
+use crate::wires::Wires;
 
 /// A project, kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
