@@ -15,7 +15,6 @@ pub(crate) enum Exit {
     /// A gate cannot vouch: something in scope was NOT CHECKED.
     CannotVouch = 3,
     /// No verdict: deferred, stale, interrupted.
-    #[expect(dead_code, reason = "part of the contract; the commands that give verdicts use it")]
     NoVerdict = 75,
 }
 

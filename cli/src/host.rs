@@ -21,6 +21,55 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Every environment name and value that is UTF-8.
+pub(crate) fn environment() -> Vec<(String, String)> {
+    std::env::vars_os().filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?))).collect()
+}
+
+/// Every environment name and value, whatever they are made of.
+pub(crate) fn variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// The second word of the command line.
+pub(crate) fn second_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(2)
+}
+
+/// A number that nobody else will have: the seed that the system gives to hash tables.
+pub(crate) fn nonce() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// A lock that is given back when it is dropped.
+pub(crate) struct Lock {
+    _file: fs::File,
+}
+
+/// The first word of the command line.
+pub(crate) fn first_word() -> Option<std::ffi::OsString> {
+    std::env::args_os().nth(1)
+}
+
+/// Makes `dir` and takes the lock of the file `name` in it; `None` when another process has
+/// it. It is given back when the file is dropped, however this process ends.
+pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<Lock>> {
+    fs::create_dir_all(dir)?;
+    let ignore = dir.join(".gitignore");
+    if !exists(&ignore) {
+        fs::write(ignore, "*\n")?;
+    }
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// This program's own file.
 pub(crate) fn current_exe() -> io::Result<PathBuf> {
     std::env::current_exe()
@@ -79,6 +128,51 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     fs::write(path, text)
+}
+
+/// The bytes at `path`.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
+}
+
+/// Puts `bytes` at `path` at once: whoever reads sees the old file or the new one. It is not
+/// made to survive a loss of power; readers check what they find.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let parent = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(parent)?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// The folder `name` of what this program keeps in the project at `root`, made when it is
+/// missing, and hidden from git.
+pub(crate) fn own_state(root: &Path, name: &str) -> io::Result<PathBuf> {
+    let own = root.join(".owed");
+    let dir = own.join(name);
+    fs::create_dir_all(&dir)?;
+    let ignore = own.join(".gitignore");
+    if !ignore.exists() {
+        replace(&ignore, b"# What owed keeps between runs; cache/ may be deleted at any time.\n*\n")?;
+    }
+    Ok(dir)
+}
+
+/// Writes the file at `path`, and gives the time at which its file system says it was
+/// written: a clock that times of other files there can be compared with.
+#[cfg(unix)]
+pub(crate) fn tick(path: &Path) -> io::Result<owed_engine::cache::Time> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut file = fs::File::create(path)?;
+    file.write_all(b"\n")?;
+    let metadata = file.metadata()?;
+    let nanoseconds = u32::try_from(metadata.mtime_nsec()).unwrap_or_default();
+    Ok(owed_engine::cache::Time { seconds: metadata.mtime(), nanoseconds })
+}
+
+/// Elsewhere files are not known again by what the system says of them.
+#[cfg(not(unix))]
+pub(crate) fn tick(_: &Path) -> io::Result<owed_engine::cache::Time> {
+    Ok(owed_engine::cache::Time::default())
 }
 
 /// Makes a folder and those above it.

@@ -32,7 +32,20 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Readers descend into nested sources; the default of 2 MiB is little for that.
 const STACK: usize = 16 << 20;
 
+/// The one word that makes this program the supervisor of another command.
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// The one word that makes this program print what it sees of a checkout.
+pub(crate) const OBSERVE: &str = "__observe";
+
 fn main() -> ExitCode {
+    if host::first_word().is_some_and(|word| word == SUPERVISE) {
+        return owed_gates::supervise::serve();
+    }
+    if let Some(dir) = host::second_word().filter(|_| host::first_word().is_some_and(|word| word == OBSERVE))
+    {
+        return owed_gates::check::print_observation(dir.as_ref());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => return said_by_clap(&message).into(),

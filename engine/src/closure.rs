@@ -11,36 +11,40 @@ use rayon::prelude::*;
 use crate::facts::{
     Effect, EffectClass, FileFacts, Import, ImportKind, Opaque, PathBase, PathExpr, Pin, Presence,
 };
-use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey, Trait};
+use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
-use crate::project::{Project, read_source};
-use crate::resolve::{Listing, Resolver, Target, UnknownImport};
+use crate::project::Project;
+use crate::reader::read_source;
+use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
-use crate::tree::Kind;
+use crate::tree::{Kind, Tree};
 
 /// What one source file depends on, before its targets have numbers.
 #[derive(Default)]
-struct Found {
-    edges: Vec<(NodeKey, Edge)>,
-    absent: Vec<(String, u32)>,
-    traits: Vec<Trait>,
-    problems: Vec<Problem>,
-    extra: Option<(String, Result<FileFacts, Unchecked>)>,
+pub(crate) struct Found {
+    pub(crate) edges: Vec<(NodeKey, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    pub(crate) imports: Vec<(u32, u32)>,
+    pub(crate) absent: Vec<(Absent, u32)>,
+    pub(crate) traits: Vec<Trait>,
+    pub(crate) problems: Vec<Problem>,
+    /// A file outside of the inventory that was read for it.
+    pub(crate) extra: Option<(String, Result<FileFacts, Unchecked>)>,
 }
 
 /// Resolvers of every class and language, in one table.
 type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
 
-/// Builds `project.graph`.
-pub(crate) fn resolve(project: &mut Project<'_>) {
-    let mut graph = Graph::default();
-    let mut frontier = Vec::new();
+/// Builds `project.graph`. With `keep`, also gives what each node was found to depend on.
+/// Contents and the root are asked of `tree`, which is the project's or one that remembers.
+pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) -> Vec<Wires> {
+    let mut building = Building { graph: Graph::default(), frontier: Vec::new(), wires: keep.then(Vec::new) };
     let links = Links::new(project.tree);
     for number in 0..project.tests.len() {
-        add_test(project, &links, &mut graph, &mut frontier, number);
+        add_test(project, &links, &mut building, number);
     }
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
@@ -48,76 +52,154 @@ pub(crate) fn resolve(project: &mut Project<'_>) {
     let resolvers: Resolvers<'_> = project
         .classes
         .iter()
-        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(project.tree, options)).collect())
+        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(tree, options)).collect())
         .collect();
-    while !frontier.is_empty() {
-        let found: Vec<(NodeId, Found)> = frontier
+    while !building.frontier.is_empty() {
+        let found: Vec<(NodeId, Found)> = building
+            .frontier
             .par_iter()
-            .map(|&id| (id, follow(project, &links, &extra, &resolvers, graph.key(id))))
+            .map(|&id| {
+                let of = |class: u32, language: usize| &*resolvers[class as usize][language];
+                (id, follow(project, tree, &links, &extra, &of, building.graph.key(id)))
+            })
             .collect();
-        frontier = Vec::new();
+        building.frontier.clear();
         for (id, found) in found {
-            let mut edges = Vec::with_capacity(found.edges.len());
-            for (key, edge) in found.edges {
-                edges.push((add_target(&mut graph, &mut frontier, key), edge));
-            }
-            graph.add_edges(id, edges);
-            for (path, line) in found.absent {
-                graph.add_absent(id, &path, line);
-            }
-            for fact in found.traits {
-                graph.add_trait(id, fact);
-            }
-            problems.extend(found.problems);
-            if let Some((path, read)) = found.extra {
-                match read {
-                    Ok(facts) => {
-                        extra.insert(path, facts);
-                    }
-                    Err(reason) => not_checked.push(NotChecked { path, reason, line: None }),
+            let Found { edges, imports, absent, traits, problems: more, extra: read } = found;
+            let edges: Vec<_> = edges.into_iter().map(|(key, edge)| (building.target(key), edge)).collect();
+            let unread = read.and_then(|(path, read)| match read {
+                Ok(facts) => {
+                    extra.insert(path, facts);
+                    None
                 }
-            }
+                Err(reason) => Some(NotChecked { path, reason, line: None }),
+            });
+            let wires = Wires { edges, imports, absent, traits, problems: more, unread };
+            let (more, unread) = building.wire(id, wires);
+            problems.extend(more);
+            not_checked.extend(unread);
         }
     }
-    graph.finish();
     drop(resolvers);
+    let Building { mut graph, wires, .. } = building;
+    graph.finish();
     project.graph = graph;
     project.problems.extend(problems);
     project.not_checked.extend(not_checked);
     project.not_checked.sort();
     project.not_checked.dedup();
     project.facts.extend(extra);
+    wires.unwrap_or_default()
 }
 
-fn add_test(
-    project: &Project<'_>,
-    links: &Links,
-    graph: &mut Graph,
-    frontier: &mut Vec<NodeId>,
-    number: usize,
-) {
+/// What one node depends on, with its targets by number, in the order in which they were
+/// found: the order decides the numbers of new nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wires {
+    pub(crate) edges: Vec<(NodeId, Edge)>,
+    /// Numbers of imports, each with where its edges begin; they end where the next begins.
+    pub(crate) imports: Vec<(u32, u32)>,
+    pub(crate) absent: Vec<(Absent, u32)>,
+    pub(crate) traits: Vec<Trait>,
+    pub(crate) problems: Vec<Problem>,
+    /// A file outside of the inventory that it leads to and that could not be read.
+    pub(crate) unread: Option<NotChecked>,
+}
+
+impl Wires {
+    /// A copy without the absent candidates, which the graph keeps by path.
+    fn to_keep(&self) -> Self {
+        Self {
+            edges: self.edges.clone(),
+            imports: self.imports.clone(),
+            absent: Vec::new(),
+            traits: self.traits.clone(),
+            problems: self.problems.clone(),
+            unread: self.unread.clone(),
+        }
+    }
+
+    /// Adds these to a graph, and gives what was not understood.
+    pub(crate) fn add_to(self, graph: &mut Graph, id: NodeId) -> (Vec<Problem>, Option<NotChecked>) {
+        graph.add_loads(id, loads(&self.imports, &self.edges));
+        graph.add_edges(id, self.edges);
+        graph.add_absent(id, self.absent);
+        for fact in self.traits {
+            graph.add_trait(id, fact);
+        }
+        (self.problems, self.unread)
+    }
+}
+
+/// The targets of each import, from where its edges begin.
+fn loads<'e>(
+    imports: &'e [(u32, u32)],
+    edges: &'e [(NodeId, Edge)],
+) -> impl Iterator<Item = (u32, NodeId)> + 'e {
+    let ends = imports.iter().skip(1).map(|(_, start)| *start).chain([number_of(edges.len())]);
+    imports.iter().zip(ends).flat_map(|((number, start), end)| {
+        let own = edges[*start as usize..end as usize].iter();
+        let own = own.filter(|(_, edge)| matches!(edge.kind, EdgeKind::Import(_)));
+        own.map(|(to, _)| (*number, *to))
+    })
+}
+
+/// A graph while it is built.
+struct Building {
+    graph: Graph,
+    /// Nodes that are new and must be followed.
+    frontier: Vec<NodeId>,
+    /// By number of the node, when they are kept.
+    wires: Option<Vec<Wires>>,
+}
+
+impl Building {
+    /// The node of a target; a source that is new is followed next.
+    fn target(&mut self, key: NodeKey) -> NodeId {
+        let followed = is_followed(&key);
+        let (to, new) = self.graph.add_node(key);
+        if new && followed {
+            self.frontier.push(to);
+        }
+        to
+    }
+
+    fn wire(&mut self, id: NodeId, wires: Wires) -> (Vec<Problem>, Option<NotChecked>) {
+        if let Some(kept) = &mut self.wires {
+            kept.resize_with(kept.len().max(id.index() + 1), Wires::default);
+            kept[id.index()] = wires.to_keep();
+        }
+        wires.add_to(&mut self.graph, id)
+    }
+}
+
+/// Whether what a node depends on is found by following it.
+pub(crate) fn is_followed(key: &NodeKey) -> bool {
+    matches!(key, NodeKey::Source { .. } | NodeKey::Sources { .. })
+}
+
+fn add_test(project: &Project<'_>, links: &Links, building: &mut Building, number: usize) {
     let reference = project.tests[number];
     let suite = project.suite(reference);
     let test = &suite.project.tests[reference.test];
-    let (id, _) = graph.add_node(NodeKey::Test(number_of(number)));
-    let (common, new) = graph.add_node(NodeKey::Suite(number_of(reference.suite)));
+    let (id, _) = building.graph.add_node(NodeKey::Test(number_of(number)));
+    let (common, new) = building.graph.add_node(NodeKey::Suite(number_of(reference.suite)));
     if new {
-        let edges = shared_edges(project, links, graph, frontier, suite.class, &suite.project.shared);
-        graph.add_edges(common, edges);
+        let edges = shared_edges(project, links, building, suite.class, &suite.project.shared);
+        building.wire(common, Wires { edges, ..Wires::default() });
     }
-    let mut edges = shared_edges(project, links, graph, frontier, suite.class, &test.shared);
+    let mut edges = shared_edges(project, links, building, suite.class, &test.shared);
     let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind: EdgeKind::Own, line: 0 })];
     add_other_names(project, links, &mut own);
-    edges.extend(own.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)));
+    edges.extend(own.into_iter().map(|(key, edge)| (building.target(key), edge)));
     edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
-    graph.add_edges(id, edges);
+    building.wire(id, Wires { edges, ..Wires::default() });
 }
 
 fn shared_edges(
     project: &Project<'_>,
     links: &Links,
-    graph: &mut Graph,
-    frontier: &mut Vec<NodeId>,
+    building: &mut Building,
     class: u32,
     shared: &[Shared],
 ) -> Vec<(NodeId, Edge)> {
@@ -127,21 +209,11 @@ fn shared_edges(
     };
     let mut keys: Vec<(NodeKey, Edge)> = shared.iter().map(edge).collect();
     add_other_names(project, links, &mut keys);
-    keys.into_iter().map(|(key, edge)| (add_target(graph, frontier, key), edge)).collect()
-}
-
-/// The node of a target; a source that is new is followed next.
-fn add_target(graph: &mut Graph, frontier: &mut Vec<NodeId>, key: NodeKey) -> NodeId {
-    let source = matches!(key, NodeKey::Source { .. });
-    let (to, new) = graph.add_node(key);
-    if new && source {
-        frontier.push(to);
-    }
-    to
+    keys.into_iter().map(|(key, edge)| (building.target(key), edge)).collect()
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("there are fewer than four thousand million tests")
+    u32::try_from(index).expect("there are fewer than four thousand million of anything")
 }
 
 fn shared_key(project: &Project<'_>, class: u32, shared: &Shared) -> NodeKey {
@@ -180,6 +252,7 @@ fn target_key(project: &Project<'_>, class: u32, target: &Target) -> NodeKey {
         Target::Listing(listing) => NodeKey::Listing { listing: listing.clone(), contents: false },
         Target::Package(name) => NodeKey::Package(name.as_str().into()),
         Target::Env(name) => NodeKey::Env(name.as_str().into()),
+        Target::Sources(dir) => NodeKey::Sources { class, dir: dir.as_str().into() },
     }
 }
 
@@ -209,28 +282,40 @@ fn add_other_names(project: &Project<'_>, links: &Links, edges: &mut Vec<(NodeKe
             | NodeKey::Suite(_)
             | NodeKey::Manifest(_)
             | NodeKey::Package(_)
-            | NodeKey::Env(_) => {}
+            | NodeKey::Env(_)
+            | NodeKey::Sources { .. } => {}
         }
     }
     edges.append(&mut more);
 }
 
-fn follow(
+/// What a source depends on. `resolver` gives the one of a class and a language.
+pub(crate) fn follow<'r>(
     project: &Project<'_>,
+    tree: &dyn Tree,
     links: &Links,
     extra: &BTreeMap<String, FileFacts>,
-    resolvers: &Resolvers<'_>,
+    resolver: &dyn Fn(u32, usize) -> &'r dyn Resolver,
     key: &NodeKey,
 ) -> Found {
     let mut found = Found::default();
+    if let NodeKey::Sources { class, dir } = key {
+        for language in 0..project.plugins.languages.len() {
+            let sources = resolver(*class, language).sources(dir);
+            add_resolution(project, &mut found, *class, sources, ImportKind::Glob, 0);
+        }
+        add_other_names(project, links, &mut found.edges);
+        return found;
+    }
     let NodeKey::Source { class, path } = key else { return found };
     let number = project.plugins.languages.iter().position(|l| l.reads(path));
     let Some(number) = number else { return found };
     let owned;
-    let facts = match project.facts.get(&**path).or_else(|| extra.get(&**path)) {
+    let facts = match project.facts.get(path).or_else(|| extra.get(&**path)) {
         Some(facts) => facts,
         None if project.tree.is_file(path) && !in_inventory(project, path) => {
-            let read = read_source(project.tree, project.plugins.languages[number], &project.settings, path);
+            let language = project.plugins.languages[number];
+            let read = read_source(tree, language, &project.settings, path, project.reading);
             match read {
                 Ok(facts) => {
                     owned = facts;
@@ -252,7 +337,7 @@ fn follow(
         None => return found,
     };
     let types_erased = project.classes[*class as usize].types_erased;
-    let resolver = &resolvers[*class as usize][number];
+    let resolver = resolver(*class, number);
     let around = resolver.surroundings(path);
     found.edges.extend(
         around
@@ -264,34 +349,59 @@ fn follow(
         let key = NodeKey::Manifest(manifest.into());
         found.edges.push((key, Edge { kind: EdgeKind::Consulted, line: 0 }));
     }
-    found.absent.extend(around.absent.into_iter().map(|path| (path, 0)));
-    for import in &facts.imports {
+    found.absent.extend(around.absent.iter().map(|path| (Absent::new(path), 0)));
+    for (number, import) in facts.imports.iter().enumerate() {
         if import.kind == ImportKind::TypeOnly && types_erased {
             continue;
         }
-        add_import(project, &mut found, &**resolver, *class, path, import);
+        found.imports.push((number_of(number), number_of(found.edges.len())));
+        add_import(project, &mut found, resolver, *class, path, number_of(number), import);
     }
-    for effect in &facts.effects {
-        add_effect(project, &mut found, *class, path, effect);
+    found.imports.push((u32::MAX, number_of(found.edges.len())));
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, tree, &mut found, *class, path, number_of(number), effect);
     }
     add_other_names(project, links, &mut found.edges);
-    if let Some(damage) = facts.damage.first() {
-        found.traits.push(Trait {
-            opacity: Opacity::Unknown,
-            reason: Some(Opaque::Unparsable),
-            operation: damage.cause.as_str().into(),
-            line: damage.line,
-        });
-    }
+    found.absent.sort_unstable();
+    found.absent.dedup_by_key(|(path, _)| *path);
+    found.traits.extend(damage(facts));
     found
+}
+
+/// What a file that no test reaches cannot name: its effects, under default resolution, and
+/// its damage. What its imports mean is not asked.
+pub(crate) fn own_traits(project: &Project<'_>, path: &str, facts: &FileFacts) -> Vec<Trait> {
+    let mut found = Found::default();
+    for (number, effect) in facts.effects.iter().enumerate() {
+        add_effect(project, project.tree, &mut found, 0, path, number_of(number), effect);
+    }
+    found.traits.extend(damage(facts));
+    found.traits
+}
+
+/// What a syntax error makes of its file.
+fn damage(facts: &FileFacts) -> Option<Trait> {
+    facts.damage.first().map(|damage| Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: damage.cause.as_str().into(),
+        line: damage.line,
+        origin: Origin::File,
+    })
 }
 
 fn in_inventory(project: &Project<'_>, path: &str) -> bool {
     project.files.binary_search_by(|f| f.as_str().cmp(path)).is_ok()
 }
 
-fn unreadable(why: &str) -> Trait {
-    Trait { opacity: Opacity::Unknown, reason: Some(Opaque::Unparsable), operation: why.into(), line: 0 }
+pub(crate) fn unreadable(why: &str) -> Trait {
+    Trait {
+        opacity: Opacity::Unknown,
+        reason: Some(Opaque::Unparsable),
+        operation: why.into(),
+        line: 0,
+        origin: Origin::File,
+    }
 }
 
 fn add_import(
@@ -300,33 +410,47 @@ fn add_import(
     resolver: &dyn Resolver,
     class: u32,
     from: &str,
+    number: u32,
     import: &Import,
 ) {
-    let resolution = resolver.resolve(from, import);
-    let edge = Edge { kind: EdgeKind::Import(import.kind), line: import.line };
+    let mut resolution = resolver.resolve(from, import);
+    let unknown = resolution.unknown.take();
+    add_resolution(project, found, class, resolution, import.kind, import.line);
+    if let Some(unknown) = unknown {
+        add_unknown(found, from, number, import, &unknown);
+    }
+}
+
+/// What a resolution leads to, and what it was decided by.
+fn add_resolution(
+    project: &Project<'_>,
+    found: &mut Found,
+    class: u32,
+    resolution: Resolution,
+    kind: ImportKind,
+    line: u32,
+) {
+    let edge = Edge { kind: EdgeKind::Import(kind), line };
     for target in &resolution.targets {
         let key = match target {
             // The content of a module that is only resolved counts, its closure does not.
-            Target::File(path) if import.kind == ImportKind::Resolve => data_key(project, path),
+            Target::File(path) if kind == ImportKind::Resolve => data_key(project, path),
             other => target_key(project, class, other),
         };
         found.edges.push((key, edge));
     }
     for manifest in &resolution.consulted {
         let kind = EdgeKind::Consulted;
-        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line: import.line }));
+        found.edges.push((NodeKey::Manifest(manifest.as_str().into()), Edge { kind, line }));
     }
     for path in resolution.absent {
         if !path.starts_with("node_modules/") && !path.contains("/node_modules/") {
-            found.absent.push((path, import.line));
+            found.absent.push((Absent::new(&path), line));
         }
-    }
-    if let Some(unknown) = resolution.unknown {
-        add_unknown(found, from, import, &unknown);
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
     let optional = import.presence == Presence::Optional
         || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
@@ -375,6 +499,7 @@ fn add_unknown(found: &mut Found, from: &str, import: &Import, unknown: &Unknown
         reason: Some(reason),
         operation: import_operation(import).into(),
         line: import.line,
+        origin: Origin::Import(number),
     });
     found.problems.push(Problem {
         code: code.to_owned(),
@@ -389,12 +514,21 @@ fn import_operation(import: &Import) -> String {
     if import.specifier.is_empty() { format!("{word} import") } else { import.specifier.clone() }
 }
 
-fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, effect: &Effect) {
+fn add_effect(
+    project: &Project<'_>,
+    tree: &dyn Tree,
+    found: &mut Found,
+    class: u32,
+    from: &str,
+    number: u32,
+    effect: &Effect,
+) {
     let fact = |opacity, reason| Trait {
         opacity,
         reason,
         operation: effect.operation.as_str().into(),
         line: effect.line,
+        origin: Origin::Effect(number),
     };
     let edge = Edge { kind: EdgeKind::Data, line: effect.line };
     match &effect.class {
@@ -404,7 +538,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
         }
         EffectClass::Bounded(expression) => {
             found.traits.push(fact(Opacity::Bounded, None));
-            for place in places(project, class, from, expression) {
+            for place in places(project, tree, class, from, expression) {
                 match place {
                     // The whole project is no bound.
                     Some(dir) if dir.is_empty() => {
@@ -424,7 +558,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                 Pin::Env(name) => found.edges.push((NodeKey::Env(name.as_str().into()), edge)),
                 Pin::Named(_) => {}
                 Pin::File(expression) => {
-                    for place in places(project, class, from, expression) {
+                    for place in places(project, tree, class, from, expression) {
                         match place {
                             Some(path) => found.edges.push((data_key(project, &path), edge)),
                             None => found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host))),
@@ -432,7 +566,7 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
                     }
                 }
                 Pin::Listing { dir, glob } => {
-                    for place in places(project, class, from, dir) {
+                    for place in places(project, tree, class, from, dir) {
                         let Some(dir) = place else {
                             found.traits.push(fact(Opacity::TimeOpaque, Some(Opaque::Host)));
                             continue;
@@ -447,11 +581,17 @@ fn add_effect(project: &Project<'_>, found: &mut Found, class: u32, from: &str, 
 }
 
 /// The project paths a literal path may mean; `None` stands for a place outside.
-fn places(project: &Project<'_>, class: u32, from: &str, expression: &PathExpr) -> Vec<Option<String>> {
+pub(crate) fn places(
+    project: &Project<'_>,
+    tree: &dyn Tree,
+    class: u32,
+    from: &str,
+    expression: &PathExpr,
+) -> Vec<Option<String>> {
     match expression.base {
         PathBase::Module => vec![path::join(path::dirname(from), &expression.path)],
         PathBase::Absolute => {
-            let root = project.tree.root().to_string_lossy();
+            let root = tree.root().to_string_lossy();
             let inside = expression.path.strip_prefix(&*root).map(|rest| rest.trim_start_matches('/'));
             vec![inside.and_then(|rest| path::join("", rest))]
         }

@@ -171,7 +171,8 @@ pub struct Declaration {
     /// erased types do not count, so formatting does not change it.
     pub digest: [u8; 16],
     /// Names of this file's other bindings (declarations or imports) it refers to,
-    /// sorted, without itself.
+    /// sorted, without itself. `m.attr` stands for an attribute of the import `m`, of which
+    /// nothing else is used, and `<subclasses>` for the subclasses of whatever class.
     pub references: Vec<String>,
     /// Whether evaluating it at import may have effects (a class with decorators or
     /// static blocks, a constant with a call in its initialiser).

@@ -46,6 +46,12 @@ pub trait Language: Send + Sync {
         None
     }
 
+    /// What a person can do about an effect with this operation, in one line.
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        let _ = operation;
+        None
+    }
+
     /// How the tokens of a function are counted; another word makes every count one that
     /// cannot be compared with those recorded before.
     fn measure(&self) -> &'static str {

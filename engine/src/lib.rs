@@ -13,24 +13,31 @@
 //! file, clock, environment or process. The two doors to the outside are
 //! [`read`] (the disk) and [`vcs`] (git).
 
+pub mod cache;
 pub mod change;
 pub mod check;
 mod closure;
+pub mod digest;
 pub mod facts;
 pub mod function;
 pub mod graph;
 pub mod language;
 mod links;
-mod opacity;
+pub mod opacity;
+pub mod outcome;
 pub mod path;
 pub mod place;
 pub mod problem;
 pub mod project;
 pub mod read;
+mod reader;
+mod recall;
+pub mod receipt;
 pub mod resolve;
 pub mod runner;
 pub mod select;
 pub mod selection;
+pub mod sources;
 pub mod tree;
 pub mod vcs;
 mod view;

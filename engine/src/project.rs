@@ -6,14 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
+use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source};
+use crate::cache::{Cache, TracedLoader, TracedTree};
 use crate::change::Change;
-use crate::closure;
-use crate::facts::FileFacts;
+use crate::closure::{self, Wires};
+use crate::digest::Digest;
 use crate::graph::Graph;
-use crate::language::{Language, SourceFile};
-use crate::problem::{NotChecked, Problem, Unchecked};
+use crate::language::Language;
+use crate::problem::{NotChecked, Problem};
+use crate::reader::Reader;
 use crate::resolve::ResolveOptions;
-use crate::runner::{ConfigLoader, Runner, RunnerProject, View};
+use crate::runner::{ConfigLoader, Discovery, Runner, RunnerProject, View};
+use crate::sources::Sources;
 use crate::tree::Tree;
 
 /// What `owed.toml` says, as far as the engine needs it.
@@ -44,6 +48,16 @@ pub struct DeclaredInput {
     pub tests: Vec<String>,
     /// Globs of files they depend on.
     pub files: Vec<String>,
+}
+
+/// How much is read of each source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Without declarations where that saves time: enough for selection by file.
+    #[default]
+    Files,
+    /// With declarations.
+    Declarations,
 }
 
 /// What changed, with the bytes of the base side.
@@ -107,9 +121,11 @@ pub struct Project<'a> {
     pub settings: Settings,
     /// The inventory: every considered file, sorted, excluded ones left out.
     pub files: Vec<String>,
+    /// How its sources were read.
+    pub reading: Reading,
     /// The facts of each source file that could be read, sorted by path; without
-    /// declarations, which selection by file does not ask for.
-    pub facts: BTreeMap<String, FileFacts>,
+    /// declarations unless [`Project::reading`] says so.
+    pub facts: Sources<'a>,
     /// The runner projects, in the order of runners, roots and configuration files.
     pub suites: Vec<Suite>,
     /// Every test file of every suite; test nodes of the graph are numbers in this list.
@@ -122,6 +138,19 @@ pub struct Project<'a> {
     pub not_checked: Vec<NotChecked>,
     /// What was not understood, sorted.
     pub problems: Vec<Problem>,
+    /// What is looked at on the way, when it is to be kept.
+    pub(crate) record: Option<Record<'a>>,
+}
+
+/// What is looked at while a project is read.
+pub(crate) struct Record<'a> {
+    cache: &'a Cache,
+    sources: Vec<Source>,
+    runners: Vec<RunnerSeen>,
+    reads: Vec<(String, Digest)>,
+    /// Whether a resolver asked where the project lies.
+    located: bool,
+    wires: Vec<Wires>,
 }
 
 impl<'a> Project<'a> {
@@ -132,46 +161,140 @@ impl<'a> Project<'a> {
         settings: Settings,
         loader: &dyn ConfigLoader,
     ) -> Self {
-        let mut project = Self::read(tree, plugins, settings);
+        let mut project = Self::read(tree, plugins, settings, Reading::Files);
         project.discover(loader);
         project.resolve();
         project
     }
 
+    /// The same with what earlier runs have kept, which spares time and changes no answer;
+    /// and keeps what this one finds.
+    pub fn load_with(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        reading: Reading,
+        loader: &dyn ConfigLoader,
+        cache: &'a Cache,
+    ) -> Self {
+        if let Some(project) = Self::recall(tree, plugins, settings.clone(), reading, loader, cache) {
+            return project;
+        }
+        let mut project = Self::read_with(tree, plugins, settings, reading, Some(cache));
+        project.discover(loader);
+        project.resolve();
+        project.keep();
+        project
+    }
+
     /// The first step: reads all sources in parallel.
-    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings) -> Self {
-        let exclude = globs(&settings.exclude);
-        let files: Vec<String> = tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect();
-        let (facts, not_checked) = read_sources(tree, plugins, &settings, &files);
+    pub fn read(tree: &'a dyn Tree, plugins: Plugins<'a>, settings: Settings, reading: Reading) -> Self {
+        Self::read_with(tree, plugins, settings, reading, None)
+    }
+
+    /// The same; contents whose facts are in the cache are not parsed, and files that are
+    /// known to hold such a content are not even read.
+    pub fn read_with(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        reading: Reading,
+        cache: Option<&'a Cache>,
+    ) -> Self {
+        let files = considered(tree, &settings);
+        let reader = Reader { tree, plugins, settings: settings.clone(), reading, cache };
+        let (facts, sources) = reader.read_all(&files);
+        let mut project = Self::new(tree, plugins, settings, reading, files, Sources::of(facts));
+        project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.record = cache.map(|cache| Record {
+            cache,
+            sources,
+            runners: Vec::new(),
+            reads: Vec::new(),
+            located: false,
+            wires: Vec::new(),
+        });
+        project
+    }
+
+    pub(crate) fn new(
+        tree: &'a dyn Tree,
+        plugins: Plugins<'a>,
+        settings: Settings,
+        reading: Reading,
+        files: Vec<String>,
+        facts: Sources<'a>,
+    ) -> Self {
         Self {
             tree,
             plugins,
             settings,
             files,
+            reading,
             facts,
             suites: Vec::new(),
             tests: Vec::new(),
             classes: vec![ResolveOptions::default()],
             graph: Graph::default(),
-            not_checked,
+            not_checked: Vec::new(),
             problems: Vec::new(),
+            record: None,
         }
     }
 
     /// The last step: follows every closure from the tests outward.
     pub fn resolve(&mut self) {
-        closure::resolve(self);
+        match self.record.take() {
+            None => drop(closure::resolve(self, self.tree, false)),
+            Some(mut record) => {
+                let traced = TracedTree::new(self.tree);
+                record.wires = closure::resolve(self, &traced, true);
+                let (reads, located) = traced.finish();
+                record.reads = reads;
+                record.located = located;
+                self.record = Some(record);
+            }
+        }
         self.problems.sort();
         self.problems.dedup();
     }
 
     /// The second step: asks the runners for their projects and tests.
     pub fn discover(&mut self, loader: &dyn ConfigLoader) {
-        let facts = &self.facts;
-        let lookup = |path: &str| facts.get(path);
-        let view = View { tree: self.tree, facts: &lookup, loader };
+        let is_kept = self.record.is_some();
+        let runners = 0..self.plugins.runners.len();
+        let found: Vec<RunnerSeen> = runners
+            .into_par_iter()
+            .map(|runner| {
+                if is_kept {
+                    return self.ask(runner, loader);
+                }
+                let lookup = |path: &str| self.facts.get(path);
+                let view = View { tree: self.tree, facts: &lookup, loader };
+                let discovery = self.plugins.runners[runner].discover(&view);
+                RunnerSeen { discovery, ..RunnerSeen::default() }
+            })
+            .collect();
+        if let Some(record) = &mut self.record {
+            record.runners.clone_from(&found);
+        }
+        self.take_discoveries(found.into_iter().map(|seen| seen.discovery));
+    }
+
+    /// Asks a runner, and remembers what it looks at.
+    pub(crate) fn ask(&self, runner: usize, loader: &dyn ConfigLoader) -> RunnerSeen {
+        let (tree, loader) = (TracedTree::new(self.tree), TracedLoader::new(loader));
+        let lookup = |path: &str| self.facts.get(path);
+        let discovery =
+            self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
+        let asked = loader.was_asked();
+        let (reads, located) = tree.finish();
+        RunnerSeen { reads, asked, located, discovery }
+    }
+
+    /// Takes what the runners found, in their order.
+    pub(crate) fn take_discoveries(&mut self, found: impl IntoIterator<Item = Discovery>) {
         let exclude = globs(&self.settings.exclude);
-        let found: Vec<_> = self.plugins.runners.par_iter().map(|runner| runner.discover(&view)).collect();
         for (number, discovery) in found.into_iter().enumerate() {
             self.problems.extend(discovery.problems);
             for mut project in discovery.projects {
@@ -187,6 +310,39 @@ impl<'a> Project<'a> {
                 });
             }
         }
+    }
+
+    /// Keeps the project for the next run, when it was read with a cache: new facts, and the
+    /// whole of it where the tree can tell all that was looked at.
+    pub fn keep(&mut self) {
+        let Some(record) = self.record.take() else { return };
+        let cache = record.cache;
+        if let (Some(layout), Some(witness)) = (self.tree.layout(), self.tree.witness()) {
+            let seen = Seen {
+                setting: setting_of(self.plugins, &self.settings),
+                layout,
+                witness,
+                root: root_of(self.tree),
+                located: record.located,
+                sources: record.sources,
+                runners: record.runners,
+                beyond: self
+                    .facts
+                    .beyond()
+                    .filter_map(|path| {
+                        let at = record.reads.binary_search_by(|(read, _)| read.as_str().cmp(path)).ok()?;
+                        Some(record.reads[at].clone())
+                    })
+                    .collect(),
+                reads: record.reads,
+            };
+            let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
+            let mut wires = record.wires;
+            wires.resize_with(nodes.len(), Wires::default);
+            let absent = self.graph.absent().to_vec();
+            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires, absent });
+        }
+        cache.keep_facts();
     }
 
     /// The resolution class of these options: projects that differ only in where they lie
@@ -238,62 +394,25 @@ pub(crate) fn globs<S: AsRef<str>>(patterns: &[S]) -> GlobSet {
     builder.build().unwrap_or_default()
 }
 
-fn read_sources(
-    tree: &dyn Tree,
-    plugins: Plugins<'_>,
-    settings: &Settings,
-    files: &[String],
-) -> (BTreeMap<String, FileFacts>, Vec<NotChecked>) {
-    let read: Vec<(String, Option<FileFacts>, Option<NotChecked>)> = files
-        .par_iter()
-        .filter_map(|path| {
-            let language = plugins.language_of(path)?;
-            Some(match read_source(tree, language, settings, path) {
-                Ok(facts) => {
-                    let unchecked = facts.damage.first().map(|damage| NotChecked {
-                        path: path.clone(),
-                        reason: if damage.cause == "depth" {
-                            Unchecked::Depth
-                        } else {
-                            Unchecked::Unparsable
-                        },
-                        line: Some(damage.line),
-                    });
-                    (path.clone(), Some(facts), unchecked)
-                }
-                Err(reason) => {
-                    (path.clone(), None, Some(NotChecked { path: path.clone(), reason, line: None }))
-                }
-            })
-        })
-        .collect();
-    let mut facts = BTreeMap::new();
-    let mut not_checked = Vec::new();
-    for (path, found, unchecked) in read {
-        not_checked.extend(unchecked);
-        if let Some(found) = found {
-            facts.insert(path, found);
-        }
-    }
-    (facts, not_checked)
+/// Where the project lies.
+pub(crate) fn root_of(tree: &dyn Tree) -> Digest {
+    Digest::of(tree.root().as_os_str().as_encoded_bytes())
 }
 
-/// Reads one source file with its language.
-pub(crate) fn read_source(
-    tree: &dyn Tree,
-    language: &dyn Language,
-    settings: &Settings,
-    path: &str,
-) -> Result<FileFacts, Unchecked> {
-    let bytes = tree.read(path)?;
-    if bytes.len() as u64 > settings.file_size {
-        return Err(Unchecked::TooLarge);
+/// Everything besides the tree that a project is a value of.
+pub(crate) fn setting_of(plugins: Plugins<'_>, settings: &Settings) -> Digest {
+    let settings = format!("{settings:?}");
+    let languages = plugins.languages.iter().flat_map(|l| [l.name(), l.reader_version()]);
+    let runners = plugins.runners.iter().map(|r| r.name());
+    let words = std::iter::once(settings.as_str()).chain(languages).chain(runners);
+    Digest::of_parts(words.map(str::as_bytes))
+}
+
+/// The files of the tree that are not excluded.
+pub(crate) fn considered(tree: &dyn Tree, settings: &Settings) -> Vec<String> {
+    if settings.exclude.is_empty() {
+        return tree.files().to_vec();
     }
-    if bytes.iter().take(8192).any(|b| *b == 0) {
-        return Err(Unchecked::Binary);
-    }
-    if !language.declares_encoding(&bytes) && std::str::from_utf8(&bytes).is_err() {
-        return Err(Unchecked::NotUtf8);
-    }
-    Ok(language.read_without_declarations(SourceFile { path, bytes: &bytes }))
+    let exclude = globs(&settings.exclude);
+    tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect()
 }

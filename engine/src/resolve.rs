@@ -101,6 +101,10 @@ pub enum Target {
     Package(String),
     /// One environment name.
     Env(String),
+    /// Everything that a package of the project, in this directory, is made of: what an
+    /// import of its output stands for when the output's own sources cannot be told.
+    /// [`Resolver::sources`] lists it, once for all who mean it.
+    Sources(String),
 }
 
 /// What one import means.
@@ -137,15 +141,55 @@ pub enum UnknownImport {
     Virtual,
 }
 
+/// What an import runs of an installed package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Installed {
+    /// No installed package: the project's own, the runtime's, a type, or a package whose
+    /// operations the effect table names.
+    Nothing,
+    /// This package, which is not installed where it can be seen.
+    Missing(String),
+    /// This package, which an installed package would use if it were there.
+    Absent(String),
+    /// These files.
+    Module(InstalledModule),
+}
+
+/// Files of an installed package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledModule {
+    /// The package, with its ecosystem: `npm:lodash`, `pypi:yaml`.
+    pub package: String,
+    /// Its directory, or for a single file the file itself; project-relative.
+    pub root: String,
+    /// The files, links followed; empty when the package has no such module.
+    pub files: Vec<String>,
+    /// Whether native code is loaded, too.
+    pub native: bool,
+}
+
 /// Gives meaning to imports, for one set of [`ResolveOptions`].
 pub trait Resolver: Send + Sync {
     /// What `import`, written in the file `from` (project-relative), means.
     fn resolve(&self, from: &str, import: &Import) -> Resolution;
 
+    /// What `import`, written in the file `from` (of the project or of an installed
+    /// package), runs of installed packages.
+    fn installed(&self, from: &str, import: &Import) -> Installed {
+        let _ = (from, import);
+        Installed::Nothing
+    }
+
     /// What the file `from` depends on by where it lies, whatever it says: the manifests
     /// that decide how it is loaded, and where a nearer one would lie.
     fn surroundings(&self, from: &str) -> Resolution {
         let _ = from;
+        Resolution::default()
+    }
+
+    /// What [`Target::Sources`] of `dir` stands for; empty when this resolver never gives it.
+    fn sources(&self, dir: &str) -> Resolution {
+        let _ = dir;
         Resolution::default()
     }
 }

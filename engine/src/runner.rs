@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::FileFacts;
+use crate::facts::{FileFacts, Span};
 use crate::problem::{Problem, Widening};
 use crate::resolve::{ResolveOptions, Target};
 use crate::tree::Tree;
@@ -12,10 +12,34 @@ use crate::tree::Tree;
 pub struct View<'a> {
     /// The project's files.
     pub tree: &'a dyn Tree,
-    /// Facts of a source file of the inventory, when it could be read.
+    /// Facts of a source file of the inventory, when it could be read. What an answer may
+    /// depend on of them is [`visible_facts`].
     pub facts: &'a (dyn Fn(&str) -> Option<&'a FileFacts> + Sync),
     /// Loads executable configuration in a bounded child.
     pub loader: &'a dyn ConfigLoader,
+}
+
+/// What discovery may depend on of a file's facts: everything but spans, digests, and the
+/// lines of what is no import. Text that moves within a file changes nothing of it, so that
+/// a runner need not be asked again.
+pub fn visible_facts(facts: &FileFacts) -> FileFacts {
+    let mut facts = facts.clone();
+    for import in &mut facts.imports {
+        import.span = Span::default();
+    }
+    for effect in &mut facts.effects {
+        (effect.span, effect.line) = (Span::default(), 0);
+    }
+    for test in &mut facts.tests {
+        (test.span, test.line) = (Span::default(), 0);
+    }
+    for declaration in &mut facts.declarations {
+        (declaration.span, declaration.line, declaration.digest) = (Span::default(), 0, [0; 16]);
+    }
+    for damage in &mut facts.damage {
+        damage.span = Span::default();
+    }
+    facts
 }
 
 /// Runs a small program in the project's own interpreter, bounded in time, memory and
@@ -47,15 +71,52 @@ pub trait Runner: Send + Sync {
     /// Its name in answers: `vitest`, `jest`, `node:test`, `mocha`, `pytest`, `unittest`.
     fn name(&self) -> &'static str;
 
+    /// The packages it is made of (`npm:vitest`, `npm:@vitest/*`): they are in every
+    /// identity as a whole, and not looked into.
+    fn toolchain(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Finds its projects and their test files.
     fn discover(&self, view: &View<'_>) -> Discovery;
 
     /// The commands that run exactly `tests` (project-relative, not empty) of `project`.
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation>;
+
+    /// One of its commands, changed so that it also writes a report that
+    /// [`crate::outcome::judge`] reads. `None` when the runner cannot: its runs are then no
+    /// evidence.
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        let _ = (invocation, run);
+        None
+    }
+}
+
+/// One run that is to leave a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Reporting<'a> {
+    /// An absolute directory of this run alone.
+    pub dir: &'a str,
+    /// How many workers the runner may use; `None` leaves it to the runner. One without
+    /// workers ignores it.
+    pub workers: Option<usize>,
+    /// A person's words for the runner.
+    pub arguments: &'a [String],
+}
+
+/// A command that writes a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The command.
+    pub invocation: Invocation,
+    /// Names and texts of files that must lie in the run's directory first.
+    pub files: Vec<(&'static str, &'static str)>,
+    /// The report's name in that directory.
+    pub report: &'static str,
 }
 
 /// What a runner found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
     /// Its projects, sorted by root and then by configuration file.
     pub projects: Vec<RunnerProject>,
@@ -64,7 +125,7 @@ pub struct Discovery {
 }
 
 /// One configured project of a runner: a root, its options and its tests.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunnerProject {
     /// Its directory, project-relative.
     pub root: String,
@@ -85,7 +146,7 @@ pub struct RunnerProject {
 }
 
 /// A test file of a runner project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestFile {
     /// Project-relative path.
     pub path: String,
@@ -95,7 +156,7 @@ pub struct TestFile {
 }
 
 /// Something tests depend on without importing it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Shared {
     /// What.
     pub target: Target,

@@ -159,7 +159,8 @@ fn inventory(project: &Project<'_>) -> Inventory {
     }
 }
 
-fn problems(project: &Project<'_>) -> Vec<Problem> {
+/// What was not understood of a project, sorted.
+pub(crate) fn problems(project: &Project<'_>) -> Vec<Problem> {
     let mut problems = project.problems.clone();
     for suite in &project.suites {
         problems.extend(suite.project.unsettled.iter().map(|w| Problem {
@@ -294,7 +295,7 @@ impl<'p, 'd> Context<'p, 'd> {
         };
         let mut steps: Vec<String> = Vec::with_capacity(chain.len());
         for &node in chain {
-            if matches!(graph.key(node), NodeKey::Suite(_)) {
+            if !graph.key(node).is_step() {
                 continue;
             }
             let step = self.step(node);
@@ -341,6 +342,8 @@ impl<'p, 'd> Context<'p, 'd> {
             NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
+            NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
+            NodeKey::Sources { dir, .. } => format!("{dir}/**"),
             NodeKey::Suite(_) => String::new(),
         }
     }
@@ -357,7 +360,7 @@ impl<'p, 'd> Context<'p, 'd> {
         let class = self.classes.class(node);
         let owed = class >= Opacity::Unknown || (self.options.strict_opacity && class == Opacity::TimeOpaque);
         if owed && let Some((chain, fact)) = self.classes.cause(&self.project.graph, node, class) {
-            let is_step = |n: &&NodeId| !matches!(self.project.graph.key(**n), NodeKey::Suite(_));
+            let is_step = |n: &&NodeId| self.project.graph.key(**n).is_step();
             let mut steps: Vec<String> = chain.iter().filter(is_step).map(|n| self.step(*n)).collect();
             steps.dedup();
             let place = steps.last().cloned().unwrap_or_default();

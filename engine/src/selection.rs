@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::change::Change;
 use crate::problem::{NotChecked, Problem, Widening};
 
@@ -173,7 +175,7 @@ impl Mode {
 }
 
 /// The class of a test: the worst over its closure. Ordered from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Opacity {
     /// The sources alone determine the verdict.
     Pure,

@@ -5,6 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
 use crate::path;
 use crate::problem::Unchecked;
 
@@ -49,6 +52,52 @@ pub trait Tree: Send + Sync {
     /// not exist or ends outside the project.
     fn real(&self, path: &str) -> Option<String>;
 
+    /// The bytes at `path`, with their digest.
+    ///
+    /// # Errors
+    /// As [`Tree::read`].
+    fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
+        let bytes = self.read(path)?;
+        let digest = Digest::of(&bytes);
+        Ok((bytes, digest))
+    }
+
+    /// The digest of the bytes at `path` when it can be told without reading them.
+    fn known_digest(&self, path: &str) -> Option<Digest> {
+        let _ = path;
+        None
+    }
+
+    /// The digest of the bytes at `path`.
+    ///
+    /// # Errors
+    /// As [`Tree::read`].
+    fn digest(&self, path: &str) -> Result<Digest, Unchecked> {
+        match self.known_digest(path) {
+            Some(digest) => Ok(digest),
+            None => self.read_with_digest(path).map(|(_, digest)| digest),
+        }
+    }
+
+    /// The digest of all paths that this tree knows by itself. Two trees of one layout that
+    /// [confirm](Tree::confirms) each other's witness give equal answers, but for contents
+    /// and [`Tree::root`]. `None` when that cannot be said of this tree.
+    fn layout(&self) -> Option<Digest> {
+        None
+    }
+
+    /// What was looked at so far beyond the layout; `None` when that cannot be told, as after
+    /// looking outside of the project.
+    fn witness(&self) -> Option<Witness> {
+        None
+    }
+
+    /// Whether what another tree has looked at is the same here.
+    fn confirms(&self, witness: &Witness) -> bool {
+        let _ = witness;
+        false
+    }
+
     /// Whether `path` is a file.
     fn is_file(&self, path: &str) -> bool {
         self.kind(path) == Some(Kind::File)
@@ -67,6 +116,15 @@ pub trait Tree: Send + Sync {
             None => text,
         })
     }
+}
+
+/// What a tree looked at beyond its layout.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// Directories that were listed, with the digest of the names and kinds of their entries.
+    pub dirs: Vec<(String, Digest)>,
+    /// Symbolic links that were followed, and where they point as written.
+    pub links: Vec<(String, String)>,
 }
 
 /// A tree held in memory: for the corpus, for tests, and for editors that ask
@@ -167,5 +225,21 @@ impl Tree for MemoryTree {
     fn real(&self, path: &str) -> Option<String> {
         let real = self.follow(path)?;
         (self.files.contains_key(&real) || self.dirs.contains(&real)).then_some(real)
+    }
+
+    fn layout(&self) -> Option<Digest> {
+        let files = self.files.keys().map(|path| path.as_bytes());
+        let links = self.links.iter().flat_map(|(from, to)| [&b"link"[..], from.as_bytes(), to.as_bytes()]);
+        let count = self.files.len().to_le_bytes();
+        Some(Digest::of_parts(std::iter::once(&count[..]).chain(files).chain(links)))
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        // Everything that is there is in the layout.
+        Some(Witness::default())
+    }
+
+    fn confirms(&self, witness: &Witness) -> bool {
+        *witness == Witness::default()
     }
 }

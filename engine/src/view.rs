@@ -74,7 +74,7 @@ pub fn graph(project: &Project<'_>, options: &GraphOptions) -> GraphView {
 /// The nodes that a person may mean by `path`.
 fn at(project: &Project<'_>, path: &str) -> Vec<NodeId> {
     let graph = &project.graph;
-    let mut found = graph.nodes_of(path).to_vec();
+    let mut found = graph.nodes_of(path);
     found.extend(graph.node(&NodeKey::Manifest(path.into())));
     found.extend(graph.node(&NodeKey::Package(path.into())));
     for (number, &test) in project.tests.iter().enumerate() {
@@ -94,6 +94,8 @@ fn id_of(project: &Project<'_>, node: NodeId) -> String {
         NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
         NodeKey::Package(name) => name.to_string(),
         NodeKey::Env(name) => format!("${name}"),
+        NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
+        NodeKey::Sources { dir, .. } => format!("{dir}/**"),
         NodeKey::Suite(_) => String::new(),
     }
 }
@@ -109,7 +111,7 @@ fn kind_of(project: &Project<'_>, tests: &BTreeSet<&str>, node: NodeId) -> &'sta
         NodeKey::Source { .. } => "source",
         NodeKey::Data(_) => "data",
         NodeKey::Manifest(_) => "manifest",
-        NodeKey::Listing { .. } => "listing",
+        NodeKey::Listing { .. } | NodeKey::Sources { .. } => "listing",
         NodeKey::Package(_) => "package",
         NodeKey::Env(_) => "env",
     }

@@ -17,6 +17,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
@@ -71,6 +72,8 @@ struct Row {
     refused_by_both: usize,
     functions: usize,
     equal: usize,
+    /// Time that owed took, files already read.
+    spent: Duration,
     differences: Vec<String>,
 }
 
@@ -79,7 +82,7 @@ fn main() -> Result<()> {
     let home = install()?;
     let explained = explained()?;
     let mut table = String::from(
-        "| project | reference | files | refused by both | functions | equal | explained |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+        "| project | reference | files | refused by both | functions | equal | explained | owed, one core |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let mut open = Vec::new();
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
@@ -102,8 +105,13 @@ fn main() -> Result<()> {
                 }
             }
             let line = format!(
-                "| {name} | {} | {} | {} | {} | {} | {known} |",
-                scanner.name, row.files, row.refused_by_both, row.functions, row.equal
+                "| {name} | {} | {} | {} | {} | {} | {known} | {} ms |",
+                scanner.name,
+                row.files,
+                row.refused_by_both,
+                row.functions,
+                row.equal,
+                row.spent.as_millis()
             );
             println!("{line}");
             writeln!(table, "{line}")?;
@@ -196,7 +204,9 @@ fn compare(folder: &Path, project: &str, scanner: &Scanner, home: &Path, files: 
         let bytes = fs::read(path)?;
         let language = languages().iter().find(|it| it.reads(&reference.path)).context("no language")?;
         let file = SourceFile { path: &reference.path, bytes: &bytes };
+        let start = Instant::now();
         let facts = language.functions(file).context("the language measures no functions")?;
+        row.spent += start.elapsed();
         row.files += 1;
         match (&reference.fault, facts.damage.first()) {
             (Some(_), Some(_)) => row.refused_by_both += 1,

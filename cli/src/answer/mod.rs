@@ -8,7 +8,11 @@ pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod graph;
 pub(crate) mod matrix;
+pub(crate) mod opacity;
 pub(crate) mod plan;
+pub(crate) mod receipts;
+pub(crate) mod record;
+pub(crate) mod run;
 pub(crate) mod why;
 
 use owed_engine::problem::{NotChecked, Problem};

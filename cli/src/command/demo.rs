@@ -1,9 +1,9 @@
-//! `owed demo`: a small project, a change in it, and what `plan` and `why` say.
+//! `owed demo`: a small project, a change in it, and what `plan`, `why`, `opacity` and `run` say.
 //!
 //! The project is real (a git repository with sources and tests in two languages), so
 //! that one can play on with it. Its tests need nothing installed: `node --test` for
-//! TypeScript (node 22.18 and newer run it as it is) and `unittest` for Python. Plans
-//! run no test, so the demo itself needs only git.
+//! TypeScript (node 22.18 and newer run it as it is) and `unittest` for Python. The demo
+//! itself needs only git; where python3 is there, it also runs a test.
 
 mod files;
 
@@ -65,6 +65,19 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
     say("A file that a test reads counts like a source, here the tax rates:")?;
     show(&["plan", files::DATA, "--quiet"])?;
 
+    if host::run("python3", ["--version"], &here).is_ok() {
+        paid(&dir, output)?;
+    } else {
+        say("Where python3 is on PATH, this tour also runs a test, and does not run it again.")?;
+    }
+
+    say("A pass may be kept for later only if everything that could change it is known. Six tests, \
+         one of each class:")?;
+    for (path, text) in files::EXTRAS {
+        host::write(&dir.join(path), text).with_context(|| format!("{path} cannot be written"))?;
+    }
+    show(&[&["opacity"][..], files::CLASSES].concat())?;
+
     let place = quoted(&dir.display().to_string());
     output.answer(&format!("\n{}\n  cd {place}\n", style::bold("The folder is kept. Play on:")))?;
     // `cargo run` puts nothing on PATH.
@@ -75,11 +88,25 @@ pub(crate) fn run(global: &Global, demo: &Demo, output: &Output) -> anyhow::Resu
         "owed plan --format argv        # the commands that run what is owed",
         "owed graph --format html > graph.html",
         "owed plan stock/levels.py      # what would a change of this file owe?",
-        "node --test && python3 -m unittest discover   # runs all tests (node 22.18 or newer)",
+        "node --test shop/*.test.ts && python3 -m unittest discover   # node 22.18 or newer",
     ] {
         output.answer(&format!("  {line}\n"))?;
     }
     Ok(Exit::Answered)
+}
+
+/// Running what is owed, once.
+fn paid(dir: &Path, output: &Output) -> anyhow::Result<()> {
+    let say = |text: &str| output.answer(&format!("\n{}\n", style::wrap(text, 0, 0, output.view.width)));
+    let show = |command: &[&str]| shell(command, dir, output);
+    let (path, before, after) = files::RECOUNT;
+    say("`run` runs what is owed. A change of the stock owes one test, which python3 can run:")?;
+    show(&["run", path])?;
+    say("It passed, and every input of it has a name: the pass is kept. Asked again, nothing is run:")?;
+    show(&["run", path])?;
+    say("With one input not as it was, the pass does not count any more, and `run` names the input:")?;
+    edit(dir, path, before, after)?;
+    show(&["run", path])
 }
 
 fn folder(demo: &Demo, global: &Global) -> anyhow::Result<PathBuf> {

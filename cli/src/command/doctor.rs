@@ -6,7 +6,7 @@ use std::path::Path;
 
 use owed_engine::change::{Change, ChangeKind};
 use owed_engine::path;
-use owed_engine::project::{Delta, Project, Suite};
+use owed_engine::project::{Delta, Project, Reading, Suite};
 use owed_engine::select::{SelectOptions, select};
 use owed_engine::selection::{ReasonKind, Selection};
 
@@ -26,7 +26,7 @@ use crate::site::{Git, Site};
 pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<Exit> {
     let session = Session::open(global, &Against::default(), output)?;
     let tools = tools(&session.site);
-    let project = session.read();
+    let project = session.read(Reading::Files);
     let selection = select(&project, &any_change(), &SelectOptions::default());
     let mut answer = DoctorAnswer {
         schema: "owed.doctor/1",

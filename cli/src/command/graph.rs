@@ -1,6 +1,6 @@
 //! `owed graph`: the dependency graph, or the part of it between two places.
 
-use owed_engine::project::Project;
+use owed_engine::project::{Project, Reading};
 use owed_engine::select::{GraphOptions, graph};
 
 use crate::answer;
@@ -20,7 +20,7 @@ pub(crate) fn run(global: &Global, args: &Graph, output: &Output) -> anyhow::Res
         paths.iter().map(|path| session.site.inside(path)).collect()
     };
     let options = GraphOptions { from: inside(&args.from)?, to: inside(&args.to)?, depth: args.depth };
-    let project = session.read();
+    let project = session.read(Reading::Files);
     for path in options.from.iter().chain(&options.to) {
         known(&project, path)?;
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<Exit> {
     host::write_new(&file, TEMPLATE)
         .with_context(|| format!("{} cannot be written; check its permissions", file.display()))?;
     let session = Session::open(global, &Against::default(), output)?;
-    let project = session.read();
+    let project = session.read(owed_engine::project::Reading::Files);
 
     let mut out = format!("{} {}\n", style::good("Wrote"), style::bold(&file.display().to_string()));
     if !session.site.prefix.is_empty() {

@@ -6,7 +6,11 @@ mod demo;
 mod doctor;
 mod graph;
 mod init;
+mod opacity;
 mod plan;
+mod receipts;
+mod record;
+mod run;
 mod schema;
 mod why;
 
@@ -28,6 +32,22 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Why(why) => {
             only("why", &[Human, Json])?;
             why::run(global, why, output)
+        }
+        Command::Receipts(command) => {
+            only("receipts", &[Human, Json])?;
+            receipts::run(global, command, output)
+        }
+        Command::Record(command) => {
+            only("record", &[Human, Json])?;
+            record::run(global, command, output)
+        }
+        Command::Run(args) => {
+            only("run", &[Human, Json])?;
+            run::run(global, args, output)
+        }
+        Command::Opacity(opacity) => {
+            only("opacity", &[Human, Json])?;
+            opacity::run(global, opacity, output)
         }
         Command::Check(check) => {
             only("check", &[Human, Json, Sarif, Github, Codeclimate, Junit])?;

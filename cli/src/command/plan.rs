@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use owed_engine::project::Project;
+use owed_engine::project::{Project, Reading};
 use owed_engine::select::{SelectOptions, select};
 
 use crate::answer::matrix::{Command, Job, MatrixAnswer, shards};
@@ -23,7 +23,7 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     }
     let session = Session::open(global, &plan.against, output)?;
     let question = Question { against: &plan.against, paths: &plan.paths, all: plan.all };
-    let (project, compared) = session.compare(&question)?;
+    let (project, compared) = session.compare(&question, Reading::Files)?;
     let options = SelectOptions { all: plan.all, strict_opacity: plan.opacity == OpacityRule::Strict };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let mut answer = PlanAnswer::new(compared.base.clone(), selection);

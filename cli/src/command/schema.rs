@@ -7,7 +7,11 @@ use crate::answer::check::CheckAnswer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
 use crate::answer::matrix::MatrixAnswer;
+use crate::answer::opacity::OpacityAnswer;
 use crate::answer::plan::PlanAnswer;
+use crate::answer::receipts::ReceiptsAnswer;
+use crate::answer::record::{RecordAnswer, RecordsAnswer, SuggestAnswer};
+use crate::answer::run::RunAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
 use crate::exit::Exit;
@@ -24,7 +28,13 @@ fn schema_of(of: SchemaOf) -> Schema {
     match of {
         SchemaOf::Plan => schema_for!(PlanAnswer),
         SchemaOf::Matrix => schema_for!(MatrixAnswer),
+        SchemaOf::Record => schema_for!(RecordAnswer),
+        SchemaOf::Records => schema_for!(RecordsAnswer),
+        SchemaOf::Suggest => schema_for!(SuggestAnswer),
+        SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
+        SchemaOf::Run => schema_for!(RunAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
+        SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),
         SchemaOf::Check => schema_for!(CheckAnswer),
         SchemaOf::Doctor => schema_for!(DoctorAnswer),

@@ -1,5 +1,6 @@
 //! `owed why`: every independent reason for one test, or the proof of absence.
 
+use owed_engine::project::Reading;
 use owed_engine::project::{Delta, Project};
 use owed_engine::select::{GraphOptions, SelectOptions, graph, select, why};
 
@@ -18,7 +19,7 @@ pub(crate) fn run(global: &Global, args: &Why, output: &Output) -> anyhow::Resul
     let session = Session::open(global, &args.against, output)?;
     let test = session.site.inside(&args.test)?;
     let question = Question { against: &args.against, paths: &args.changed, all: false };
-    let (project, compared) = session.compare(&question)?;
+    let (project, compared) = session.compare(&question, Reading::Files)?;
     if !project.tests.iter().any(|&reference| project.test_path(reference) == test) {
         return Err(unknown(&project, &test).into());
     }

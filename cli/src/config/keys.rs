@@ -1,8 +1,10 @@
 //! The keys of the configuration, as serde reads them from TOML or JSON. Values are
 //! checked while they are read, so that an error points at its place in the file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use owed_gates::policy::Rules;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, Unexpected, Visitor};
 
 /// All of it.
@@ -21,8 +23,20 @@ pub(crate) struct Keys {
     pub inputs: Vec<Inputs>,
     /// Limits of reading.
     pub limits: Limits,
-    /// Rules for running tests; their form is settled by the commands that run them.
-    pub policy: Option<IgnoredAny>,
+    /// Rules for what may be run.
+    pub policy: Option<Policy>,
+}
+
+/// `[policy]`. Keys other than `record` are for commands that are not built yet; their
+/// form is settled by these.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Policy {
+    /// Which commands `owed record` may run.
+    #[serde(default)]
+    pub record: Rules,
+    /// The rest.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, IgnoredAny>,
 }
 
 /// One `[[caps]]` table.

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use owed_engine::check::{Caps, PathCap};
 use owed_engine::project::{DeclaredInput, Settings};
+use owed_gates::policy::Rules;
 
 pub(crate) use keys::Keys;
 
@@ -28,6 +29,11 @@ const KEYS: &[&str] = &[
     "inputs",
     "limits",
     "policy",
+    "record",
+    "deny",
+    "allow",
+    "pattern",
+    "reason",
     "paths",
     "file_size",
     "depth",
@@ -42,6 +48,8 @@ pub(crate) struct Config {
     pub source: Option<&'static str>,
     /// What the engine needs of it.
     pub settings: Settings,
+    /// Which commands `owed record` may run.
+    pub record: Rules,
     /// The token caps of functions.
     pub caps: Caps,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
@@ -118,7 +126,11 @@ impl Config {
             .collect();
         let mut without_effect = Vec::new();
         for (present, key, purpose) in [
-            (keys.policy.is_some(), "policy", "rules for running tests, which no command does yet"),
+            (
+                keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()),
+                "policy",
+                "rules for running tests, which `owed run` does not ask yet",
+            ),
             (
                 keys.limits.depth.is_some(),
                 "limits.depth",
@@ -129,7 +141,8 @@ impl Config {
                 without_effect.push((key, purpose));
             }
         }
-        Self { source: Some(source), settings, caps, without_effect }
+        let record = keys.policy.map(|policy| policy.record).unwrap_or_default();
+        Self { source: Some(source), settings, record, caps, without_effect }
     }
 }
 

@@ -6,17 +6,19 @@
 
 mod change;
 mod loader;
+mod store;
+mod timings;
 mod tree;
 
-use std::time::Duration;
-
+use owed_engine::cache::{Cache, Time};
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
-use owed_engine::project::{Delta, Plugins, Project};
+use owed_engine::project::{Delta, Plugins, Project, Reading};
 use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
 
 pub(crate) use change::Question;
+use timings::Timings;
 use tree::SiteTree;
 
 use crate::answer::{Base, NotCheckedFile, ProblemSeen};
@@ -26,7 +28,7 @@ use crate::config::{self, Config};
 use crate::host;
 use crate::output::Output;
 use crate::progress::Spinner;
-use crate::render::{count, style};
+use crate::render::count;
 use crate::site::{Git, Site};
 
 /// A project that questions can be asked about.
@@ -38,6 +40,9 @@ pub(crate) struct Session {
     tree: SiteTree,
     loader: Box<dyn ConfigLoader>,
     output: Output,
+    timings: Timings,
+    /// What earlier runs have kept, and when this one began, by the clock of the disk.
+    cache: Option<(Cache, Time)>,
 }
 
 /// What changed, and between what.
@@ -71,59 +76,100 @@ impl Trouble {
 impl Session {
     /// Finds the project and its files, and reads its configuration.
     pub(crate) fn open(global: &Global, against: &Against, output: &Output) -> anyhow::Result<Self> {
-        let start = host::now();
-        let site = Site::open(&global.cwd)?;
-        let tree_of = |limit| SiteTree::new(&site, against, limit);
-        let (config, tree) = if against.staged || against.revision.is_some() {
-            // The configuration is judged like every other file: by the bytes in git.
-            let tree = tree_of(config::default_limit())?;
-            let config = config::load(|name| text_in(&tree, name))?;
-            let same = config.settings.file_size == config::default_limit();
-            let tree = if same { tree } else { tree_of(config.settings.file_size)? };
-            (config, tree)
-        } else {
-            let config = config::load(|name| text_on_disk(&site, name))?;
-            let tree = tree_of(config.settings.file_size)?;
-            (config, tree)
-        };
+        let timings = Timings::start(global.timings, output);
+        let site = timings.step("site", || Site::open(&global.cwd), |_| String::new())?;
+        let of_objects = against.staged || against.revision.is_some();
+        let cache = if global.no_cache { None } else { store::open(&site.root, of_objects) };
+        let tree_of = |limit| SiteTree::new(&site, against, limit, cache.as_ref().map(|(cache, _)| cache));
+        let (config, tree) = timings.step(
+            "files",
+            || -> anyhow::Result<(Config, SiteTree)> {
+                if against.staged || against.revision.is_some() {
+                    // The configuration is judged like every other file: by the bytes in git.
+                    let tree = tree_of(config::default_limit())?;
+                    let config = config::load(|name| text_in(&tree, name))?;
+                    let same = config.settings.file_size == config::default_limit();
+                    let tree = if same { tree } else { tree_of(config.settings.file_size)? };
+                    Ok((config, tree))
+                } else {
+                    let config = config::load(|name| text_on_disk(&site, name))?;
+                    let tree = tree_of(config.settings.file_size)?;
+                    Ok((config, tree))
+                }
+            },
+            |opened| {
+                opened.as_ref().map_or_else(|_| String::new(), |(_, tree)| count(tree.files().len(), "file"))
+            },
+        )?;
         let loader = loader::choose(&site, against, global.is_static);
-        let session = Self { site, config, tree, loader, output: *output };
-        let files = count(session.tree.files().len(), "file");
-        session.took("files", start.elapsed(), &files);
-        Ok(session)
+        Ok(Self { site, config, tree, loader, output: *output, timings, cache })
+    }
+
+    /// The inventory.
+    pub(crate) fn files(&self) -> &[String] {
+        self.tree.files()
     }
 
     /// Reads and resolves the project.
-    pub(crate) fn read(&self) -> Project<'_> {
+    pub(crate) fn read(&self, reading: Reading) -> Project<'_> {
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
-        self.load()
+        self.load(reading)
     }
 
     /// Reads the project and, at the same time, finds out what changed.
-    pub(crate) fn compare(&self, question: &Question<'_>) -> anyhow::Result<(Project<'_>, Compared)> {
+    pub(crate) fn compare(
+        &self,
+        question: &Question<'_>,
+        reading: Reading,
+    ) -> anyhow::Result<(Project<'_>, Compared)> {
         question.needs(&self.site)?;
         let _spinner = Spinner::start("reading the project", self.output.view.quiet);
         std::thread::scope(|scope| {
             let changes = scope.spawn(|| self.timed("changes", || change::find(&self.site, question)));
-            let project = self.load();
+            let project = self.load(reading);
             let found = changes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let compared = change::settle(&self.site, &project, question, found)?;
             Ok((project, compared))
         })
     }
 
-    fn load(&self) -> Project<'_> {
+    fn load(&self, reading: Reading) -> Project<'_> {
         let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
-        let mut project = self.step(
-            "read",
-            || Project::read(&self.tree, plugins, self.config.settings.clone()),
-            |project| count(project.facts.len(), "source"),
-        );
-        self.step("discover", || project.discover(&*self.loader), |()| String::new());
-        self.step("resolve", || project.resolve(), |()| String::new());
+        let settings = || self.config.settings.clone();
+        let cache = self.cache.as_ref().map(|(cache, _)| cache);
+        let recalled = cache.and_then(|cache| {
+            self.timings.step(
+                "recall",
+                || Project::recall(&self.tree, plugins, settings(), reading, &*self.loader, cache),
+                |project| project.as_ref().map_or("not as it was", |_| "as it was").to_owned(),
+            )
+        });
+        let project = recalled.unwrap_or_else(|| {
+            let mut project = self.timings.step(
+                "read",
+                || Project::read_with(&self.tree, plugins, settings(), reading, cache),
+                |project| {
+                    let sources = count(project.facts.len(), "source");
+                    match cache.map(Cache::hits_and_misses) {
+                        Some((hits, misses)) => format!("{sources}, {hits} known, {misses} parsed"),
+                        None => sources,
+                    }
+                },
+            );
+            self.timings.step("discover", || project.discover(&*self.loader), |()| String::new());
+            self.timings.step("resolve", || project.resolve(), |()| String::new());
+            self.timings.step("keep", || project.keep(), |()| String::new());
+            project
+        });
+        if let Some((cache, opened)) = &self.cache {
+            self.tree.keep(cache, *opened);
+            for note in cache.notes() {
+                self.timings.remark(&note);
+            }
+        }
         let (nodes, edges) = project.graph.size();
-        self.took_none(&format!(
-            "{}, {}, {}, {nodes} nodes, {edges} edges",
+        self.timings.remark(&format!(
+            "graph      {}, {}, {}, {nodes} nodes, {edges} edges",
             count(project.suites.len(), "runner project"),
             count(project.tests.len(), "test"),
             match project.classes.len() {
@@ -181,33 +227,9 @@ impl Session {
         trouble
     }
 
-    /// Runs `work`, and says with `-v` how long it took.
+    /// Runs `work`, and notes how long it took.
     pub(crate) fn timed<T>(&self, phase: &str, work: impl FnOnce() -> T) -> T {
-        let start = host::now();
-        let result = work();
-        self.took(phase, start.elapsed(), "");
-        result
-    }
-
-    /// The same, with what came of it.
-    fn step<T>(&self, phase: &str, work: impl FnOnce() -> T, found: impl FnOnce(&T) -> String) -> T {
-        let start = host::now();
-        let result = work();
-        self.took(phase, start.elapsed(), &found(&result));
-        result
-    }
-
-    fn took_none(&self, found: &str) {
-        if self.output.view.verbose {
-            self.output.aside(&style::dim(&format!("graph      {found}")));
-        }
-    }
-
-    fn took(&self, phase: &str, time: Duration, found: &str) {
-        if self.output.view.verbose {
-            let line = format!("{phase:<10} {:>8.1} ms  {found}", time.as_secs_f64() * 1000.0);
-            self.output.aside(&style::dim(line.trim_end()));
-        }
+        self.timings.step(phase, work, |_| String::new())
     }
 }
 

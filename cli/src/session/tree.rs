@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use owed_engine::cache::{Cache, Objects, Stats, Time};
+use owed_engine::digest::Digest;
 use owed_engine::path;
 use owed_engine::problem::{NotChecked, Unchecked};
 use owed_engine::read::{DiskTree, Inventory, walk};
-use owed_engine::tree::{Kind, Tree};
+use owed_engine::tree::{Kind, Tree, Witness};
 use owed_engine::vcs::ObjectTree;
 
 use super::{Trouble, git_failed};
@@ -27,22 +29,30 @@ pub(crate) struct SiteTree {
 }
 
 enum Whole {
-    Disk(DiskTree),
+    Disk(Box<DiskTree>),
     Objects(Box<ObjectTree>),
 }
 
 impl SiteTree {
     /// The tree that `against` judges.
-    pub(crate) fn new(site: &Site, against: &Against, limit: u64) -> anyhow::Result<Self> {
+    /// What the cache knows of contents is not read.
+    pub(crate) fn new(
+        site: &Site,
+        against: &Against,
+        limit: u64,
+        cache: Option<&Cache>,
+    ) -> anyhow::Result<Self> {
         let (whole, (not_checked, embedded), prefix) = match &site.git {
             Git::Here(repository) if against.staged || against.revision.is_some() => {
                 let tree = match &against.revision {
                     Some(rev) => repository.revision_tree(rev),
                     None => repository.staged_tree(),
                 };
+                let digests = cache.map(Cache::objects).unwrap_or_default();
                 let tree = tree.map_err(|error| git_failed(&error))?.with_size_limit(limit);
-                let wanted: Vec<&str> =
-                    tree.files().iter().map(String::as_str).filter(|path| is_read(path)).collect();
+                let tree = tree.with_digests(digests);
+                let files = tree.files().iter().map(String::as_str);
+                let wanted: Vec<&str> = files.filter(|path| is_read(path) && tree.is_unknown(path)).collect();
                 tree.prefetch(&wanted).map_err(|error| git_failed(&error))?;
                 let unseen = unseen(tree.inventory());
                 (Whole::Objects(Box::new(tree)), unseen, site.prefix.clone())
@@ -61,13 +71,15 @@ impl SiteTree {
                 let inventory = repository.files().map_err(|error| git_failed(&error))?;
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(repository.root(), inventory).with_size_limit(limit);
-                (Whole::Disk(tree), unseen, site.prefix.clone())
+                let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
+                (Whole::Disk(Box::new(tree)), unseen, site.prefix.clone())
             }
             Git::None | Git::Failed(_) => {
                 let inventory = walk(&site.root);
                 let unseen = unseen(&inventory);
                 let tree = DiskTree::new(&site.root, inventory).with_size_limit(limit);
-                (Whole::Disk(tree), unseen, String::new())
+                let tree = tree.with_stats(cache.map(Cache::stats).unwrap_or_default());
+                (Whole::Disk(Box::new(tree)), unseen, String::new())
             }
         };
         let mut tree =
@@ -76,6 +88,20 @@ impl SiteTree {
             tree.narrow();
         }
         Ok(tree)
+    }
+
+    /// Keeps what was learnt about contents since `start`.
+    pub(crate) fn keep(&self, cache: &Cache, start: Time) {
+        match &self.whole {
+            Whole::Disk(tree) => {
+                let stats: Option<Stats> = tree.stats(start);
+                stats.iter().for_each(|stats| cache.keep_stats(stats));
+            }
+            Whole::Objects(tree) => {
+                let objects: Option<Objects> = tree.digests();
+                objects.iter().for_each(|objects| cache.keep_objects(objects));
+            }
+        }
     }
 
     fn narrow(&mut self) {
@@ -119,7 +145,7 @@ impl SiteTree {
 
     fn inner(&self) -> &dyn Tree {
         match &self.whole {
-            Whole::Disk(tree) => tree,
+            Whole::Disk(tree) => &**tree,
             Whole::Objects(tree) => &**tree,
         }
     }
@@ -169,5 +195,26 @@ impl Tree for SiteTree {
     fn real(&self, path: &str) -> Option<String> {
         let real = self.inner().real(&self.whole_path(path))?;
         path::strip(&real, &self.prefix).map(str::to_owned)
+    }
+
+    fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
+        self.inner().read_with_digest(&self.whole_path(path))
+    }
+
+    fn known_digest(&self, path: &str) -> Option<Digest> {
+        self.inner().known_digest(&self.whole_path(path))
+    }
+
+    fn layout(&self) -> Option<Digest> {
+        let whole = self.inner().layout()?;
+        Some(Digest::of_parts([&whole.0[..], self.prefix.as_bytes()]))
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        self.inner().witness()
+    }
+
+    fn confirms(&self, witness: &Witness) -> bool {
+        self.inner().confirms(witness)
     }
 }

@@ -3,7 +3,7 @@
 use crate::harness::owed_in;
 
 #[test]
-fn the_demo_shows_plan_and_why_and_leaves_a_project_to_play_with() {
+fn the_demo_shows_plan_why_opacity_and_run_and_leaves_a_project_to_play_with() {
     let place = tempfile::tempdir().unwrap();
     let ran = owed_in(place.path(), &["demo", "--into", "playground"], &[]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
@@ -17,6 +17,15 @@ fn the_demo_shows_plan_and_why_and_leaves_a_project_to_play_with() {
         "$ owed why shop/greeting.test.ts",
         "is not owed",
         "shop/tax.test.ts",
+        "6 test files: 1 pure, 1 pinned, 1 bounded, 1 time-opaque, 1 unknown, 1",
+        "shop/tax.test.ts (node:test) is pinned",
+        "extras/labels.test.ts (node:test) is bounded",
+        "extras/today.ts:2  time-opaque: Date (clock, when today is used)",
+        "extras/today.test.ts -> extras/today.ts",
+        "$ owed run stock/levels.py",
+        "1 test file owed: 1 run, 0 reused",
+        "1 test file owed: 0 run, 1 reused",
+        "inputs-differ file stock/levels.py",
         "The folder is kept.",
     ]);
     let playground = place.path().join("playground");

@@ -4,8 +4,21 @@ use std::path::Path;
 
 use crate::harness::{Project, owed_in};
 
-const COMMANDS: &[&str] =
-    &["plan", "why", "check", "graph", "init", "doctor", "schema", "completions", "demo"];
+const COMMANDS: &[&str] = &[
+    "plan",
+    "why",
+    "run",
+    "receipts",
+    "record",
+    "opacity",
+    "check",
+    "graph",
+    "init",
+    "doctor",
+    "schema",
+    "completions",
+    "demo",
+];
 
 #[test]
 fn help_names_what_is_built_and_nothing_else() {

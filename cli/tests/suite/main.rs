@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod cache;
 mod check;
 mod check_formats;
 mod check_hostile;
@@ -15,7 +16,12 @@ mod graph;
 mod harness;
 mod help;
 mod human;
+mod killed;
+mod opacity;
 mod plan;
+mod record;
+mod reports;
+mod reuse;
 mod schema;
 mod tidy;
 mod trouble;

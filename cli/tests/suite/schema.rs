@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::harness::owed_in;
 
-const COMMANDS: &[&str] = &["plan", "matrix", "why", "check", "graph", "doctor"];
+const COMMANDS: &[&str] = &[
+    "plan", "matrix", "why", "opacity", "check", "receipts", "record", "records", "suggest", "run", "graph",
+    "doctor",
+];
 
 fn file(command: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{command}.json"))

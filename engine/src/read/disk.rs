@@ -13,10 +13,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::follow::{Entries, Entry, Place, follow, follow_outside};
 use super::inventory::Inventory;
 use super::listing::Disk;
-use super::{DEFAULT_SIZE_LIMIT, read_file};
+use super::{DEFAULT_SIZE_LIMIT, read_file, read_file_as, stat};
+use crate::cache::{Stat, Stats, Time};
+use crate::digest::Digest;
 use crate::path;
 use crate::problem::Unchecked;
-use crate::tree::{Kind, Tree};
+use crate::tree::{Kind, Tree, Witness};
 
 /// A project's files as they lie on the disk.
 #[derive(Debug)]
@@ -28,6 +30,12 @@ pub struct DiskTree {
     /// Where directories that are not in the inventory lead.
     dirs: DashMap<String, Option<(Place, Kind)>, FxBuildHasher>,
     limit: u64,
+    /// The digest of the inventory.
+    layout: Digest,
+    /// What earlier runs were told of files, so that those are not read again.
+    stats: Stats,
+    /// What this run was told of files that it read.
+    read: DashMap<String, (Stat, Digest), FxBuildHasher>,
 }
 
 /// The inventory as a set, and the disk for what is not in it.
@@ -43,6 +51,7 @@ impl DiskTree {
     /// Links of the inventory that lead to a file are listed as files; those that
     /// lead to a directory or nowhere are not, since [`Tree::files`] lists files.
     pub fn new(root: &Path, inventory: Inventory) -> Self {
+        let layout = layout_of(&inventory);
         let mut entries = FxHashMap::default();
         entries.reserve(inventory.files.len() + inventory.files.len() / 4);
         for (list, entry) in [(&inventory.files, Entry::File), (&inventory.links, Entry::Link)] {
@@ -63,6 +72,9 @@ impl DiskTree {
             broken: Vec::new(),
             dirs: DashMap::default(),
             limit: DEFAULT_SIZE_LIMIT,
+            layout,
+            stats: Stats::default(),
+            read: DashMap::default(),
         };
         let mut files = inventory.files;
         for link in inventory.links {
@@ -88,6 +100,33 @@ impl DiskTree {
     /// Links of the inventory that lead nowhere, or in circles; sorted.
     pub fn broken_links(&self) -> &[String] {
         &self.broken
+    }
+
+    /// The same tree, with what earlier runs were told of its files.
+    #[must_use]
+    pub fn with_stats(mut self, stats: Stats) -> Self {
+        self.stats = stats;
+        self
+    }
+
+    /// What is now known of its files, for the next run; `start` is a time of the file
+    /// system before the first of them was read. `None` when nothing was learnt.
+    pub fn stats(&self, start: Time) -> Option<Stats> {
+        if self.read.is_empty() {
+            return None;
+        }
+        // Times of another disk (a mounted folder) may be those of another clock.
+        let device = stat::of(self.root())?.device;
+        let files = self.read.iter().map(|file| (file.key().clone(), file.value().0, file.value().1));
+        let dirs =
+            self.known.disk.stats().into_iter().map(|(dir, stat, digest)| (as_dir(&dir), stat, digest));
+        let here = files.chain(dirs).filter(|(_, stat, _)| stat.device == device);
+        let mut stats = self.stats.with(here, start);
+        // Installed files come and go; the list must not grow with them for ever.
+        if stats.len() > 2 * self.known.entries.len() + 20_000 {
+            stats.cut_to(|path| self.known.entries.contains_key(path.trim_end_matches('/')));
+        }
+        Some(stats)
     }
 
     /// Directories that were asked about and that the system refused to list; sorted.
@@ -170,6 +209,52 @@ impl Tree for DiskTree {
         }
     }
 
+    fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
+        let place = match self.known.entries.get(path) {
+            Some(Entry::File) => self.known.disk.absolute(path),
+            _ => match self.resolve(path) {
+                Some((place, Kind::File)) => self.place(&place),
+                _ => return Err(Unchecked::Unreadable),
+            },
+        };
+        let (bytes, stat) = read_file_as(&place, self.limit)?;
+        let digest = Digest::of(&bytes);
+        if let Some(stat) = stat {
+            self.read.insert(path.to_owned(), (stat, digest));
+        }
+        Ok((bytes, digest))
+    }
+
+    fn known_digest(&self, path: &str) -> Option<Digest> {
+        if self.stats.is_empty() {
+            return None;
+        }
+        // Whatever links lead to it, the file is told by its own number.
+        let now = stat::behind(&self.known.disk.absolute(path))?;
+        self.stats.digest(path, &now).filter(|_| now.size <= self.limit)
+    }
+
+    fn layout(&self) -> Option<Digest> {
+        Some(self.layout)
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        self.known.disk.witness()
+    }
+
+    fn confirms(&self, witness: &Witness) -> bool {
+        use rayon::prelude::*;
+        let same_dir = |(dir, digest): &(String, Digest)| {
+            let known = stat::of(&self.known.disk.absolute(dir));
+            let known = known.and_then(|now| self.stats.digest(&as_dir(dir), &now));
+            known.or_else(|| self.known.disk.listing_digest(dir)) == Some(*digest)
+        };
+        let same_link = |(link, target): &(String, String)| {
+            self.known.disk.target(link).is_some_and(|now| now.to_str() == Some(target))
+        };
+        witness.links.iter().all(same_link) && witness.dirs.par_iter().with_min_len(64).all(same_dir)
+    }
+
     fn list(&self, dir: &str) -> Vec<(String, Kind)> {
         match self.resolve(dir) {
             Some((Place::Inside(real), Kind::Dir)) => {
@@ -186,6 +271,7 @@ impl Tree for DiskTree {
                 kinds.collect()
             }
             Some((Place::Outside(real), Kind::Dir)) => {
+                self.known.disk.leave();
                 // Not kept: a directory outside of the project is listed rarely.
                 let outside = Disk::new(&real);
                 let kinds = outside.entries("").into_iter().filter_map(|(name, _)| {
@@ -225,6 +311,21 @@ impl Entries for Known {
     fn relative(&self, path: &Path) -> Option<String> {
         self.disk.relative(path)
     }
+
+    fn left(&self) {
+        self.disk.leave();
+    }
+}
+
+/// A directory in the list of what the system said of files.
+fn as_dir(dir: &str) -> String {
+    format!("{dir}/")
+}
+
+fn layout_of(inventory: &Inventory) -> Digest {
+    let links = inventory.links.len().to_le_bytes();
+    let names = inventory.links.iter().chain(&inventory.files).map(|path| path.as_bytes());
+    Digest::of_parts(std::iter::once(&links[..]).chain(names))
 }
 
 /// `dir` and `name` as one path.

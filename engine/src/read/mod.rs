@@ -13,6 +13,7 @@ mod disk;
 mod follow;
 mod inventory;
 mod listing;
+mod stat;
 mod walk;
 
 pub use disk::DiskTree;
@@ -26,6 +27,7 @@ pub(crate) use listing::Disk;
 use std::io::Read;
 use std::path::Path;
 
+use crate::cache::Stat;
 use crate::problem::Unchecked;
 
 /// The largest file that is read when nothing else is configured: 5 MiB. Sources are
@@ -49,9 +51,14 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, Unchecked> {
 }
 
 /// Reads the regular file at `path` up to `limit` bytes.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Unchecked> {
-    let file = std::fs::File::open(path).map_err(|_| Unchecked::Unreadable)?;
+    read_file_as(path, limit).map(|(bytes, _)| bytes)
+}
+
+/// The same, with the state it was in all the while; without when it changed meanwhile.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub(crate) fn read_file_as(path: &Path, limit: u64) -> Result<(Vec<u8>, Option<Stat>), Unchecked> {
+    let mut file = std::fs::File::open(path).map_err(|_| Unchecked::Unreadable)?;
     let metadata = file.metadata().map_err(|_| Unchecked::Unreadable)?;
     if !metadata.is_file() {
         return Err(Unchecked::Unreadable);
@@ -61,8 +68,13 @@ pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Unchecked> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     // One byte more than allowed: a file that grows while it is read is too large, not cut.
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| Unchecked::Unreadable)?;
-    if bytes.len() as u64 > limit { Err(Unchecked::TooLarge) } else { Ok(bytes) }
+    let mut reader = (&mut file).take(limit.saturating_add(1));
+    reader.read_to_end(&mut bytes).map_err(|_| Unchecked::Unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(Unchecked::TooLarge);
+    }
+    let (before, after) = (stat::from(&metadata), file.metadata().ok().as_ref().and_then(stat::from));
+    Ok((bytes, before.filter(|before| Some(*before) == after)))
 }
 
 #[cfg(test)]

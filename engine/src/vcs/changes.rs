@@ -78,6 +78,7 @@ impl Repository {
                 let (info, collected) = std::thread::scope(|scope| {
                     scope.spawn(|| self.untracked().is_ok());
                     scope.spawn(|| self.index().is_ok());
+                    scope.spawn(|| self.dirty().is_ok());
                     let info = self.base_info(rev, self.head()?.as_deref())?;
                     let collected = self.against_disk(self.tree_of(&info))?;
                     Ok((info, collected))
@@ -117,7 +118,14 @@ impl Repository {
 
     /// Everything that differs between `tree` and the disk.
     fn against_disk(&self, tree: &str) -> Result<Collected, VcsError> {
-        let (mut collected, records) = self.diff("diff-index", &[tree])?;
+        let (mut collected, records) = match self.touched(tree)? {
+            Some(paths) if paths.is_empty() => Default::default(),
+            Some(paths) => {
+                let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+                self.diff("diff-index", &[tree], &paths)?
+            }
+            None => self.diff("diff-index", &[tree], &[])?,
+        };
         // Then some may differ in their time stamps only.
         let unsure: Vec<String> = match collected.without_renames {
             Some(_) => records.iter().filter(|r| r.status == b'M').map(|r| r.path.clone()).collect(),
@@ -136,12 +144,35 @@ impl Repository {
         Ok(collected)
     }
 
+    /// The paths at which `tree`, the index and the disk are not all the same: no other can be
+    /// a difference between `tree` and the disk, or half of a rename. That the disk is like
+    /// the index has been found out already, and to compare the index with a tree takes no
+    /// look at the disk: together they spare git another look at every file. `None` when
+    /// they are many, or could be incomplete.
+    fn touched(&self, tree: &str) -> Result<Option<BTreeSet<String>>, VcsError> {
+        const FEW: usize = 200;
+        let index = self.index()?;
+        // A submodule is looked into by the one command only.
+        if !index.undecodable.is_empty() || index.entries.iter().any(|e| e.mode == Mode::Submodule) {
+            return Ok(None);
+        }
+        let arguments = [&["--cached"], &raw::ARGUMENTS[..], &raw::NO_RENAMES, &[tree, "--"]].concat();
+        let output = match self.git.ask("diff-index", &arguments) {
+            Err(VcsError::Failed { .. }) => return Ok(None),
+            output => output?,
+        };
+        let (records, undecodable) = raw::parse(&output)?;
+        let mut paths: BTreeSet<String> = self.dirty()?.records.keys().cloned().collect();
+        paths.extend(records.into_iter().map(|record| record.path));
+        Ok((undecodable.is_empty() && paths.len() <= FEW).then_some(paths))
+    }
+
     /// Everything that differs between `tree` and the index, or the commit `head`.
     fn between(&self, option: &'static str, tree: &str, head: Option<&str>) -> Result<Collected, VcsError> {
         let option = (!option.is_empty()).then_some(option);
         let sides: Vec<&str> = option.into_iter().chain([tree]).chain(head).collect();
         let (mut collected, records) =
-            self.diff(if head.is_some() { "diff-tree" } else { "diff-index" }, &sides)?;
+            self.diff(if head.is_some() { "diff-tree" } else { "diff-index" }, &sides, &[])?;
         for record in records {
             self.take(&mut collected, record, &|new| Side::Commit(new))?;
         }
@@ -151,12 +182,19 @@ impl Repository {
         Ok(collected)
     }
 
-    /// The records of `git diff` between `sides`, with renames if git can find them: for
+    /// The records of `git diff` between `sides` (at `paths` only, unless there are none), with
+    /// renames if git can find them: for
     /// that it reads contents, which a partial or damaged repository may lack. The names
     /// of what differs need none, and `plainly` is the command that reads none for them.
-    fn diff(&self, plainly: &'static str, sides: &[&str]) -> Result<(Collected, Vec<Record>), VcsError> {
+    fn diff(
+        &self,
+        plainly: &'static str,
+        sides: &[&str],
+        paths: &[&str],
+    ) -> Result<(Collected, Vec<Record>), VcsError> {
         let ask = |command, renames: &[&str]| {
-            let arguments = [&raw::ARGUMENTS[..], renames, &[raw::WITH_SUBMODULES], sides, &["--"]].concat();
+            let arguments =
+                [&raw::ARGUMENTS[..], renames, &[raw::WITH_SUBMODULES], sides, &["--"], paths].concat();
             self.git.ask(command, &arguments)
         };
         let mut collected = Collected::default();

@@ -10,15 +10,17 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use rayon::prelude::*;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::VcsError;
 use super::blobs::{Blob, Blobs};
+use crate::cache::Objects;
+use crate::digest::Digest;
 use crate::path;
 use crate::problem::Unchecked;
 use crate::read::{DEFAULT_SIZE_LIMIT, Disk, Entries, Entry, Inventory, Place};
 use crate::read::{follow, follow_outside, joined, read_file};
-use crate::tree::{Kind, Tree};
+use crate::tree::{Kind, Tree, Witness};
 
 /// What an object tree holds at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,15 @@ pub(super) enum ObjectEntry {
     Dir,
 }
 
+impl ObjectEntry {
+    fn blob(&self) -> Option<&str> {
+        match self {
+            Self::File { oid, .. } | Self::Link { oid, .. } => Some(oid),
+            Self::Dir => None,
+        }
+    }
+}
+
 /// A project's files as the index or a commit holds them.
 #[derive(Debug)]
 pub struct ObjectTree {
@@ -50,6 +61,10 @@ pub struct ObjectTree {
     /// Contents that were read ahead or are read again, by blob id.
     contents: DashMap<String, Result<Arc<[u8]>, Unchecked>, FxBuildHasher>,
     limit: u64,
+    /// Digests of blobs that earlier runs have read.
+    digests: Objects,
+    /// Those that this run has read.
+    read: DashMap<String, Digest, FxBuildHasher>,
 }
 
 #[derive(Debug)]
@@ -87,7 +102,15 @@ impl ObjectTree {
         let disk = Disk::new(root);
         let known = Known { objects, dirs, targets: FxHashMap::default(), blobs, on_disk, disk };
         let contents = DashMap::default();
-        let mut tree = Self { known, inventory, files: Vec::new(), contents, limit: DEFAULT_SIZE_LIMIT };
+        let mut tree = Self {
+            known,
+            inventory,
+            files: Vec::new(),
+            contents,
+            limit: DEFAULT_SIZE_LIMIT,
+            digests: Objects::default(),
+            read: DashMap::default(),
+        };
         tree.read_links();
         let files = tree.known.objects.iter().filter(|(path, entry)| match entry {
             ObjectEntry::File { .. } => true,
@@ -105,6 +128,29 @@ impl ObjectTree {
         self.limit = limit;
         self.contents.clear();
         self
+    }
+
+    /// The same tree, with digests of blobs that earlier runs have read.
+    #[must_use]
+    pub fn with_digests(mut self, digests: Objects) -> Self {
+        self.digests = digests;
+        self
+    }
+
+    /// What is now known of blobs, for the next run; `None` when nothing was learnt.
+    pub fn digests(&self) -> Option<Objects> {
+        if self.read.is_empty() {
+            return None;
+        }
+        let used: FxHashSet<&str> = self.known.objects.values().filter_map(ObjectEntry::blob).collect();
+        let read = self.read.iter().map(|blob| (blob.key().clone(), *blob.value()));
+        // A few branches fit, not a history.
+        Some(self.digests.with(read, 4 * used.len() + 20_000, |id| used.contains(id)))
+    }
+
+    /// Whether the bytes at `path` must be read to know their digest.
+    pub fn is_unknown(&self, path: &str) -> bool {
+        self.known_digest(path).is_none()
     }
 
     /// Submodules, and what could not be named or listed.
@@ -223,6 +269,47 @@ impl Tree for ObjectTree {
         }
     }
 
+    fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
+        let bytes = self.read(path)?;
+        let digest = Digest::of(&bytes);
+        if let Some(ObjectEntry::File { oid, .. }) = self.known.objects.get(path) {
+            self.read.insert(oid.clone(), digest);
+        }
+        Ok((bytes, digest))
+    }
+
+    fn known_digest(&self, path: &str) -> Option<Digest> {
+        match self.known.objects.get(path)? {
+            ObjectEntry::File { oid, .. } => self.digests.digest(oid),
+            ObjectEntry::Link { .. } | ObjectEntry::Dir => None,
+        }
+    }
+
+    fn layout(&self) -> Option<Digest> {
+        let kind = |path: &String, entry: &ObjectEntry| match entry {
+            ObjectEntry::File { .. } => "file".to_owned(),
+            ObjectEntry::Link { .. } => format!("link {:?}", self.known.targets.get(path)),
+            ObjectEntry::Dir => "dir".to_owned(),
+        };
+        let objects = self.known.objects.iter().flat_map(|(path, entry)| [path.clone(), kind(path, entry)]);
+        let parts: Vec<String> = objects.chain(self.known.on_disk.iter().cloned()).collect();
+        let count = self.known.objects.len().to_le_bytes();
+        Some(Digest::of_parts(std::iter::once(&count[..]).chain(parts.iter().map(|part| part.as_bytes()))))
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        self.known.disk.witness()
+    }
+
+    fn confirms(&self, witness: &Witness) -> bool {
+        let disk = &self.known.disk;
+        let same_dir = |(dir, digest): &(String, Digest)| disk.listing_digest(dir) == Some(*digest);
+        let same_link = |(link, target): &(String, String)| {
+            disk.target(link).is_some_and(|now| now.to_str() == Some(target))
+        };
+        witness.links.iter().all(same_link) && witness.dirs.par_iter().all(same_dir)
+    }
+
     fn list(&self, dir: &str) -> Vec<(String, Kind)> {
         match self.resolve(dir) {
             Some((Place::Inside(real), Kind::Dir)) => {
@@ -234,6 +321,7 @@ impl Tree for ObjectTree {
                 kinds.collect()
             }
             Some((Place::Outside(real), Kind::Dir)) => {
+                self.known.disk.leave();
                 let outside = Disk::new(&real);
                 let kinds = outside.entries("").into_iter().filter_map(|(name, _)| {
                     let kind = follow_outside(&self.known, &real, &name)?.1;
@@ -311,6 +399,10 @@ impl Entries for Known {
 
     fn relative(&self, path: &Path) -> Option<String> {
         self.disk.relative(path)
+    }
+
+    fn left(&self) {
+        self.disk.leave();
     }
 }
 

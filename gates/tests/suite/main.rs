@@ -1,1 +1,13 @@
-//! The integration tests of `owed-gates`.
+//! `owed-gates`, driven as its users drive it: real processes, real files.
+#![expect(clippy::disallowed_methods, reason = "tests make the places they look at")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod check;
+mod lease;
+mod ledger;
+mod observe;
+mod rows;
+mod supervise;
+
+#[path = "../simulation/mod.rs"]
+mod simulation;

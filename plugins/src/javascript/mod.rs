@@ -36,6 +36,14 @@ impl Language for JavaScript {
         read::read(file)
     }
 
+    fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
+        read::read_without_declarations(file)
+    }
+
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        read::fix(operation)
+    }
+
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
         Some(functions::read(file))
     }

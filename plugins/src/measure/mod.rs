@@ -25,6 +25,26 @@ pub(crate) use hash::{Tag, hash};
 pub(crate) use names::{Frames, Named};
 pub(crate) use tokens::{Lexeme, Text, measure};
 
+/// A string literal whatever quotes it is written in: `inner` is what stands between them.
+/// Quotes that need no escape have none, as formatters write them.
+pub(crate) fn requoted(prefix: &str, inner: &str, raw: bool) -> String {
+    let mut text = String::with_capacity(inner.len() + 2);
+    let mut letters = inner.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' || raw {
+            text.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some(quote @ ('"' | '\'')) => text.push(quote),
+            Some(other) => text.extend(['\\', other]),
+            None => text.push('\\'),
+        }
+    }
+    let mark = if text.contains('"') && !text.contains('\'') { '\'' } else { '"' };
+    format!("{prefix}{mark}{text}{mark}")
+}
+
 /// A cause without the control characters that a parser quotes from the source.
 pub(crate) fn shown(cause: &str) -> String {
     let mut text = String::with_capacity(cause.len());

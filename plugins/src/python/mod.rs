@@ -26,7 +26,7 @@ impl Language for Python {
     }
 
     fn reader_version(&self) -> &'static str {
-        "python/2"
+        "python/4"
     }
 
     fn reads(&self, path: &str) -> bool {
@@ -47,6 +47,10 @@ impl Language for Python {
 
     fn declares_encoding(&self, bytes: &[u8]) -> bool {
         read::declares_encoding(bytes)
+    }
+
+    fn fix(&self, operation: &str) -> Option<&'static str> {
+        read::fix(operation)
     }
 
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {

@@ -27,6 +27,8 @@ pub(crate) struct Case {
     pub(crate) settings: Settings,
     /// What the caller asks for.
     pub(crate) options: SelectOptions,
+    /// Whether classes count installed packages.
+    pub(crate) packages: bool,
     /// The answer, block by block.
     pub(crate) blocks: Vec<Block>,
     /// Why today's answer is known to differ from the one in the case.
@@ -59,6 +61,8 @@ pub(crate) enum Part {
     Unchecked,
     /// What kind of file each change is.
     Placed,
+    /// The class of each test, with its reasons.
+    Opacity,
 }
 
 /// The right side of a line of `affected`.
@@ -145,10 +149,13 @@ impl Case {
                 info => case.read_block(info, &fence.body, fence.at)?,
             }
         }
-        case.read_changes(&changed.ok_or("a case needs a `changed` block")?, given, before)?;
-        if case.block(Part::Affected).is_none() {
+        // A case about classes alone needs no change.
+        if changed.is_none() && case.block(Part::Affected).is_none() && case.block(Part::Opacity).is_some() {
+            changed = Some(Vec::new());
+        } else if case.block(Part::Affected).is_none() {
             return Err("a case needs an `affected` block".to_owned());
         }
+        case.read_changes(&changed.ok_or("a case needs a `changed` block")?, given, before)?;
         Ok(case)
     }
 
@@ -208,6 +215,7 @@ impl Case {
         for line in lines {
             match line.as_str() {
                 "all" => self.options.all = true,
+                "packages" => self.packages = true,
                 "strict-opacity" => self.options.strict_opacity = true,
                 other => return Err(format!("options: unknown word {other:?}")),
             }
@@ -222,6 +230,7 @@ impl Case {
             "problems" => Part::Problems,
             "unchecked" => Part::Unchecked,
             "placed" => Part::Placed,
+            "opacity" => Part::Opacity,
             other => return Err(format!("line {}: a block {other:?} has no meaning", at.start)),
         };
         if self.block(part).is_some() {
@@ -239,6 +248,7 @@ impl Case {
                 Some((_, right)) if part == Part::Affected => {
                     Expected::parse(right)?;
                 }
+                Some(_) if part == Part::Opacity => _ = crate::opacity::Line::parse(line)?,
                 Some(_) => {}
                 None if lone => {}
                 None => return Err(format!("{info}: {line:?} has no ` | `")),
@@ -407,6 +417,7 @@ mod tests {
             (format!("{HEAD}```affcted\nnone\n```\n{end}"), "no meaning"),
             (format!("{HEAD}```affected\nnone\n```\n"), "`changed`"),
             (format!("{HEAD}```changed\nnone\n```\n"), "`affected`"),
+            (format!("{HEAD}```opacity\na.ts | clean\n```\n"), "no class"),
             (format!("{HEAD}`a.ts`:\nprose\n{end}"), "no block"),
             (format!("{HEAD}```ts\n1\n"), "does not end"),
             (format!("{HEAD}```changed\na.ts\n```\n```affected\nnone\n```\n"), "not given"),

@@ -11,7 +11,8 @@ use crate::render;
 pub(crate) fn compare(case: &Case, selection: &Selection) -> Vec<String> {
     let mut diffs: Vec<String> = case.blocks.iter().flat_map(|block| differences(block, selection)).collect();
     let widening = case.block(Part::Affected).is_some_and(|b| b.lines == ["all"]);
-    if !widening && case.one_sided.is_none() && selection.omitted == 0 {
+    let asked = case.block(Part::Affected).is_some();
+    if asked && !widening && case.one_sided.is_none() && selection.omitted == 0 {
         diffs.push("affected: the case has no test that must stay unselected".to_owned());
     }
     if case.one_sided.is_some() && selection.omitted > 0 {
@@ -50,13 +51,17 @@ fn name(part: Part) -> &'static str {
         Part::Problems => "problems",
         Part::Unchecked => "unchecked",
         Part::Placed => "placed",
+        Part::Opacity => "opacity",
     }
 }
 
 fn differences(block: &Block, selection: &Selection) -> Vec<String> {
     let name = name(block.part);
-    if block.part == Part::Affected {
-        return affected(block, selection);
+    match block.part {
+        Part::Affected => return affected(block, selection),
+        // Compared by its own module: a selection does not hold reasons of classes.
+        Part::Opacity => return Vec::new(),
+        _ => {}
     }
     let actual = rows(block.part, selection);
     let missing = block.lines.iter().filter(|line| !actual.iter().any(|a| same(line, a)));
@@ -79,6 +84,7 @@ fn same(line: &str, row: &str) -> bool {
 
 fn rows(part: Part, selection: &Selection) -> Vec<String> {
     match part {
+        Part::Opacity => Vec::new(),
         Part::Affected => selection.tests.iter().flat_map(|t| lines_of(t, 1)).collect(),
         Part::Widened => selection.widened.iter().map(|w| format!("{} | {}", w.reason, w.path)).collect(),
         Part::Problems => {

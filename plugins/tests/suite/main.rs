@@ -10,9 +10,12 @@ mod answer;
 mod case;
 mod checks;
 mod compare;
+mod effects;
 mod functions;
+mod opacity;
 mod render;
 mod store;
+mod warm;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -102,7 +105,11 @@ fn judge_all(cases: &[(Case, store::Entry)], pools: &Pools, update: bool) -> Vec
 }
 
 fn judge(case: &Case, entry: &store::Entry, pools: &Pools, update: bool) -> Outcome {
-    let result = answer::ask(case, pools).and_then(|selection| {
+    let result = answer::ask(case, pools).and_then(|(selection, classes)| {
+        let about_classes = classes.map_or(Vec::new(), |classes| opacity::compare(case, &classes));
+        if !about_classes.is_empty() {
+            return Err(about_classes.join("\n"));
+        }
         let diffs = compare::compare(case, &selection);
         if diffs.is_empty() {
             return Ok(());

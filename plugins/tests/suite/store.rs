@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders that hold cases of selection.
-const FOLDERS: &[&str] = &["select", "javascript", "python", "runners", "manifests", "effects", "bad"];
+const FOLDERS: &[&str] =
+    &["select", "javascript", "python", "runners", "manifests", "effects", "opacity", "bad"];
 
 /// One case as found on disk.
 pub(crate) struct Entry {
@@ -43,6 +44,17 @@ pub(crate) fn cases_in(folders: &[&str]) -> Vec<Entry> {
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
+}
+
+/// The files of snippets of a language, by name.
+pub(crate) fn snippets(language: &str) -> Vec<(String, String)> {
+    let dir = root().join("operations").join(language);
+    let markdown = children(&dir).into_iter().filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("a file").to_str().expect("paths of cases are UTF-8");
+        (format!("operations/{language}/{name}"), fs::read_to_string(&path).unwrap())
+    };
+    markdown.map(read).collect()
 }
 
 /// Replaces the Markdown of a case.

@@ -20,6 +20,23 @@ pub(super) const ALL: &[(&str, &str)] = &[
     ("tests/test_report.py", REPORT_TEST),
 ];
 
+/// A change in the stock: the file, the text before and after.
+pub(super) const RECOUNT: (&str, &str, &str) =
+    ("stock/levels.py", "return max(0, wanted - stocked)", "return max(wanted - stocked, 0)");
+
+/// Files that come last: tests that a plan about the shop need not show.
+pub(super) const EXTRAS: &[(&str, &str)] = &[
+    ("extras/labels/pens.txt", "Pens"),
+    ("extras/labels.test.ts", LABELS_TEST),
+    ("extras/today.ts", TODAY),
+    ("extras/today.test.ts", TODAY_TEST),
+    ("extras/plugin.test.ts", PLUGIN_TEST),
+    ("extras/generated.test.ts", GENERATED_TEST),
+];
+
+/// One test of each class, best first.
+pub(super) const CLASSES: &[&str] = &["shop/greeting.test.ts", "shop/tax.test.ts", "extras"];
+
 /// The change: a file, a text in it, and what takes its place.
 pub(super) const CHANGE: (&str, &str, &str) =
     ("shop/price.ts", "return Math.round(euros * 100);", "return Math.floor(euros * 100);");
@@ -103,6 +120,47 @@ import { test } from "node:test";
 import { greeting } from "./greeting.ts";
 
 test("a greeting", () => assert.equal(greeting("Ada"), "Welcome, Ada!"));
+"#;
+
+const LABELS_TEST: &str = r#"import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const label = (name: string) => readFileSync(join(import.meta.dirname, "labels", `${name}.txt`), "utf8");
+
+test("the label of a product", () => assert.equal(label("pens"), "Pens"));
+"#;
+
+const TODAY: &str = r#"export function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
+export function year(day: string): string {
+  return day.slice(0, 4);
+}
+"#;
+
+const TODAY_TEST: &str = r#"import assert from "node:assert/strict";
+import { test } from "node:test";
+import { today, year } from "./today.ts";
+
+test("today has a year", () => assert.equal(year(today()).length, 4));
+"#;
+
+const PLUGIN_TEST: &str = r#"import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const name: string = process.argv[2] ?? "node:os";
+
+test("a plugin loads", async () => assert.ok(await import(name)));
+"#;
+
+const GENERATED_TEST: &str = r#"import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "./generated.ts";
+
+test("the table is not empty", () => assert.ok(table.length > 0));
 "#;
 
 const LEVELS: &str = r#"def missing(wanted, stocked):

@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 use super::construct;
 
 /// `target/truth`.
-pub(super) fn home() -> PathBuf {
+pub(crate) fn home() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("truth")
 }
 
 /// The installed `node_modules`.
-pub(super) fn node_modules() -> &'static Path {
+pub(crate) fn node_modules() -> &'static Path {
     static DONE: OnceLock<PathBuf> = OnceLock::new();
     DONE.get_or_init(|| {
         let dir = home().join("node");
@@ -28,7 +28,7 @@ pub(super) fn node_modules() -> &'static Path {
 }
 
 /// The interpreter of the virtual environment.
-pub(super) fn python() -> &'static Path {
+pub(crate) fn python() -> &'static Path {
     static DONE: OnceLock<PathBuf> = OnceLock::new();
     DONE.get_or_init(|| {
         let dir = home().join("python");

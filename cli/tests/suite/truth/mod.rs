@@ -12,7 +12,7 @@
 
 mod construct;
 mod execute;
-mod install;
+pub(crate) mod install;
 mod judge;
 mod report;
 mod world;

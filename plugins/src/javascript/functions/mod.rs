@@ -95,7 +95,8 @@ fn parsed(
     declarations: bool,
     template: bool,
 ) -> FunctionFacts {
-    let parsed = parse::parse(arena, text, extension, declarations, true);
+    let parsed =
+        parse::parse(arena, text, extension, declarations, parse::Want { tokens: true, strict: true });
     let lines = Lines::new(text);
     if !parsed.faults.is_empty() {
         return faults::facts(parsed.faults, &lines);

@@ -1,13 +1,12 @@
 //! What a node says for the shape besides its children: names, operators, flags, literals.
 
 use oxc_ast::AstKind;
-use oxc_ast::ast::{ArrayPattern, FormalParameter, JSXText, PropertyKind, StringLiteral};
+use oxc_ast::ast::{ArrayPattern, FormalParameter, PropertyKind};
 use oxc_span::Span;
 
-use super::lexemes::is_layout;
 use super::walk::Walk;
 use super::words::{Word, word};
-use crate::measure::{Tag, hash};
+use crate::measure::{Tag, hash, requoted};
 
 /// Kinds of literals, as in [`owed_engine::function::Symbol::Literal`].
 const STRING: u8 = 0;
@@ -47,7 +46,7 @@ impl Walk<'_, '_> {
             AstKind::LabelIdentifier(it) => self.builder.member(&it.name, false),
             AstKind::JSXIdentifier(it) => self.builder.member(&it.name, false),
             AstKind::StringLiteral(it) => {
-                let text = quoted(it, self.text);
+                let text = quoted(it.span.source_text(self.text));
                 self.builder.literal(STRING, text);
             }
             AstKind::NumericLiteral(it) => self.written(NUMBER, it.span),
@@ -56,7 +55,6 @@ impl Walk<'_, '_> {
             AstKind::TemplateElement(it) => self.builder.literal(TEMPLATE, it.value.raw.to_string()),
             AstKind::BooleanLiteral(it) => self.written(CONSTANT, it.span),
             AstKind::NullLiteral(it) => self.written(CONSTANT, it.span),
-            AstKind::JSXText(it) => self.jsx_text(it),
             AstKind::Directive(it) => {
                 self.flag(format_args!("directive {}", it.directive));
             }
@@ -156,14 +154,15 @@ impl Walk<'_, '_> {
 
     fn written(&mut self, kind: u8, span: Span) {
         let text = &self.text[span.start as usize..span.end as usize];
-        self.builder.literal(kind, text.to_owned());
+        // Formatters write numbers in small letters.
+        let text = if kind == NUMBER { text.to_ascii_lowercase() } else { text.to_owned() };
+        self.builder.literal(kind, text);
     }
 
-    fn jsx_text(&mut self, it: &JSXText<'_>) {
-        let text = it.span.source_text(self.text);
-        if !is_layout(text) {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            self.builder.literal(STRING, words.join(" "));
+    /// The text between two children of an element, as it is shown.
+    pub(super) fn shown_text(&mut self, text: String) {
+        if !text.is_empty() {
+            self.builder.literal(STRING, text);
         }
     }
 
@@ -193,18 +192,49 @@ impl Walk<'_, '_> {
             return;
         }
         let first = self.tokens.partition_point(|token| token.start() < span.start);
-        let mut held: Option<&[u8]> = None;
+        // Separators say nothing (a line break is as good as one), except before what would
+        // otherwise belong to the word before it: `[A, [B]]` is not `[A[B]]`.
+        let mut held = false;
+        // Whether an operand came before: a `|` in front of a union is layout.
+        let mut operand = false;
         for token in self.tokens[first..].iter().take_while(|token| token.start() < span.end) {
             let text = &self.text.as_bytes()[token.start() as usize..token.end() as usize];
             if matches!(token.kind(), Kind::Comma | Kind::Semicolon) {
-                held = Some(b",");
+                held = true;
+                operand = false;
+                continue;
+            }
+            if matches!(token.kind(), Kind::Pipe | Kind::Amp) && !operand {
                 continue;
             }
             let closes = matches!(token.kind(), Kind::RCurly | Kind::RBrack | Kind::RParen | Kind::RAngle);
-            if let Some(separator) = held.take().filter(|_| !closes) {
-                self.builder.format_only(separator);
+            let joins = matches!(token.kind(), Kind::LBrack | Kind::LParen | Kind::LAngle);
+            held |= operand && token.is_on_new_line();
+            if std::mem::take(&mut held) && joins {
+                self.builder.format_only(b",");
             }
-            self.builder.format_only(text);
+            operand = closes
+                || !matches!(
+                    token.kind(),
+                    Kind::LParen
+                        | Kind::LBrack
+                        | Kind::LCurly
+                        | Kind::LAngle
+                        | Kind::Colon
+                        | Kind::Eq
+                        | Kind::Arrow
+                        | Kind::Question
+                        | Kind::Pipe
+                        | Kind::Amp
+                        | Kind::Extends
+                );
+            match token.kind() {
+                Kind::Str => {
+                    let text = quoted(token.span().source_text(self.text));
+                    self.builder.format_only(text.as_bytes());
+                }
+                _ => self.builder.format_only(text),
+            }
         }
     }
 }
@@ -214,9 +244,21 @@ pub(super) fn symbol_number(symbol: oxc_syntax::symbol::SymbolId) -> u32 {
     u32::try_from(symbol.index()).unwrap_or(u32::MAX)
 }
 
-/// A string as written, in double quotes where that needs no escape.
-fn quoted(it: &StringLiteral<'_>, text: &str) -> String {
-    let raw = it.span.source_text(text);
-    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
-    if inner.contains(['"', '\\', '\'']) { raw.to_owned() } else { format!("\"{inner}\"") }
+/// A string, whatever quotes it is written in.
+fn quoted(raw: &str) -> String {
+    requoted("", raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default(), false)
+}
+
+/// What React makes of the text between two children: lines without their indentation, joined
+/// by a space; the spaces at the very start and end count.
+pub(super) fn cleaned(text: &str) -> String {
+    let breaks = |c: char| matches!(c, '\n' | '\r');
+    let blank = |c: char| matches!(c, ' ' | '\t');
+    let lines: Vec<&str> = text.split(breaks).collect();
+    let last = lines.len() - 1;
+    let trimmed = lines.iter().enumerate().map(|(at, line)| {
+        let line = if at > 0 { line.trim_start_matches(blank) } else { line };
+        if at < last { line.trim_end_matches(blank) } else { line }
+    });
+    trimmed.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }

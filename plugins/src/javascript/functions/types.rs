@@ -13,13 +13,12 @@ use oxc_span::{GetSpan, Span};
 
 use super::super::read::parse::Fault;
 
-/// Words that cannot name a type, for TypeScript's parser.
+/// Words that cannot name a type, for TypeScript's parser; `const` can, in `as const`.
 const RESERVED: &[&str] = &[
     "break",
     "case",
     "catch",
     "class",
-    "const",
     "continue",
     "debugger",
     "default",

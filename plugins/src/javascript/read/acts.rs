@@ -1,27 +1,15 @@
 //! Operations whose arguments say which input they are: the file system, globs,
 //! programs and workers.
 
-use owed_engine::facts::{Opaque, PathBase, PathExpr, Pin};
-use oxc_ast::AstKind;
+use owed_engine::facts::{EffectClass, Opaque, PathBase, PathExpr, Pin};
 use oxc_ast::ast::{Argument, Expression, ObjectExpression, ObjectPropertyKind};
 use oxc_span::Span;
 
-use super::table::Act;
+use super::class::Act;
 use super::usage::Usage;
 use super::value::{Place, Value};
 use super::walk::{Walk, static_key};
-
-/// Fields of a `Stats` object that depend on the content only.
-const KINDS: &[&str] = &[
-    "isFile",
-    "isDirectory",
-    "isSymbolicLink",
-    "isBlockDevice",
-    "isCharacterDevice",
-    "isFIFO",
-    "isSocket",
-    "size",
-];
+use super::watched::Kind;
 
 impl<'a> Walk<'_, 'a> {
     /// An operation with arguments is used.
@@ -29,10 +17,16 @@ impl<'a> Walk<'_, 'a> {
         let arguments: Option<&'a [Argument<'a>]> = match usage {
             Usage::Call(call) => Some(&call.arguments),
             Usage::New(new) => Some(&new.arguments),
+            Usage::Super(call) => Some(&call.arguments),
             _ => None,
         };
         match (act, arguments) {
-            (Act::Write, _) => self.opaque(shown, Opaque::FsMeta, span),
+            (Act::Write(at), arguments) => self.write(shown, arguments.unwrap_or(&[]), at, span),
+            (Act::Move, arguments) => {
+                let arguments = arguments.unwrap_or(&[]);
+                let at = usize::from(self.places(arguments, 0).iter().all(|place| *place == Place::Outside));
+                self.write(shown, arguments, at, span);
+            }
             (Act::Worker, _) => self.worker(shown, arguments.unwrap_or(&[]), span),
             (Act::Spawn, Some(arguments)) => self.spawn(shown, arguments, span),
             (Act::Shell, Some(arguments)) => self.shell(shown, arguments, span),
@@ -41,19 +35,125 @@ impl<'a> Walk<'_, 'a> {
             (Act::Read(at), Some(arguments)) => self.read(shown, arguments, at, span),
             (Act::Stat(at), Some(arguments)) => {
                 self.read(shown, arguments, at, span);
-                if !self.only_kinds(up) {
-                    self.opaque(shown, Opaque::FsMeta, span);
-                }
+                self.stat(shown, arguments, span, up);
             }
+            (Act::Copy, Some(arguments)) => {
+                self.read(shown, arguments, 0, span);
+                self.write(shown, arguments, 1, span);
+            }
+            (Act::CopyTree, Some(arguments)) => {
+                self.tree(shown, arguments, 0, span);
+                self.write(shown, arguments, 1, span);
+            }
+            (Act::Open, Some(arguments)) => self.open(shown, arguments, span),
+            (Act::Descriptor, Some(arguments)) => match arguments.first() {
+                Some(Argument::NumericLiteral(it)) if it.value == 0.0 => {
+                    self.opaque(shown, Opaque::Stdin, span);
+                }
+                _ if shown.contains("fstat") => self.stat(shown, arguments, span, up),
+                _ => {}
+            },
+            (Act::Descriptor, None) => self.opaque(shown, Opaque::FsMeta, span),
             (Act::List(at), Some(arguments)) => self.list(shown, arguments, at, span),
             (Act::Tree(at), Some(arguments)) => self.tree(shown, arguments, at, span),
             (Act::Glob(at), Some(arguments)) => self.glob(shown, arguments, at, span),
             (Act::EnvFile, Some(arguments)) => self.env_file(shown, arguments, span),
             (
-                Act::Read(_) | Act::Stat(_) | Act::List(_) | Act::Tree(_) | Act::Glob(_) | Act::EnvFile,
+                Act::Read(_)
+                | Act::Stat(_)
+                | Act::List(_)
+                | Act::Tree(_)
+                | Act::Glob(_)
+                | Act::Copy
+                | Act::CopyTree
+                | Act::Open
+                | Act::EnvFile,
                 None,
-            ) => {
-                self.opaque(shown, Opaque::ComputedLoad, span);
+            ) => self.opaque(shown, Opaque::ComputedLoad, span),
+            (Act::Code, arguments) => {
+                if !arguments.is_some_and(|arguments| self.makes_no_code(shown, arguments)) {
+                    self.opaque(shown, Opaque::Eval, span);
+                }
+            }
+            (Act::Wasm, arguments) => {
+                let bytes =
+                    arguments.and_then(|arguments| arguments.first()).and_then(Argument::as_expression);
+                if !bytes.is_some_and(|bytes| self.is_literal_bytes(bytes, 6)) {
+                    self.opaque(shown, Opaque::Eval, span);
+                }
+            }
+            (Act::File, arguments) => {
+                let given = options(arguments.unwrap_or(&[]), 2)
+                    .and_then(|o| option(o, "lastModified"))
+                    .is_some_and(|time| self.is_fixed_time(time, 4));
+                if !given {
+                    self.opaque(shown, Opaque::Clock, span);
+                }
+            }
+            (Act::Body(at), arguments) => self.body(shown, arguments.unwrap_or(&[]), at, span),
+            (Act::ParseArgs, arguments) => {
+                let given = options(arguments.unwrap_or(&[]), 0).is_some_and(|o| option(o, "args").is_some());
+                if !given {
+                    self.named(shown, "argv", span);
+                }
+            }
+            (Act::ConsoleTime, _) => self.console_time(shown, span),
+            (Act::Snapshot | Act::InlineSnapshot, _) => {}
+            (Act::StubEnv, arguments) => {
+                let name = arguments.and_then(|a| a.first()).and_then(Argument::as_expression);
+                if name.is_none_or(|name| self.literal(name).is_none()) {
+                    self.named(shown, "whole-env", span);
+                }
+            }
+        }
+    }
+
+    /// A directory that the program makes for itself outside the project is its own.
+    fn write(&mut self, shown: &str, arguments: &'a [Argument<'a>], at: usize, span: Span) {
+        if self.places(arguments, at).iter().any(|place| *place != Place::Outside) {
+            self.opaque(shown, Opaque::FsMeta, span);
+        }
+    }
+
+    /// `open(path, flags)`.
+    fn open(&mut self, shown: &str, arguments: &'a [Argument<'a>], span: Span) {
+        let flags = match arguments.get(1).and_then(Argument::as_expression) {
+            None => Some("r".to_owned()),
+            Some(e) if e.is_function() => Some("r".to_owned()),
+            Some(e) => self.literal(e),
+        };
+        let (reads, writes) = match flags.as_deref() {
+            Some("r" | "rs" | "sr") => (true, false),
+            Some("w" | "wx" | "a" | "ax" | "as" | "sa") => (false, true),
+            _ => (true, true),
+        };
+        if reads {
+            self.read(shown, arguments, 0, span);
+        }
+        if writes {
+            self.write(shown, arguments, 0, span);
+        }
+    }
+
+    /// Kind and size of a file depend on its content, the other fields do not.
+    fn stat(&mut self, shown: &str, arguments: &'a [Argument<'a>], span: Span, up: usize) {
+        let otherwise = (shown.to_owned(), EffectClass::Opaque(Opaque::FsMeta), span);
+        // `stat(path, (error, stats) => …)`.
+        let callback = arguments.last().and_then(Argument::as_expression);
+        let parameters = match callback.map(Expression::get_inner_expression) {
+            Some(Expression::ArrowFunctionExpression(it)) => Some(&it.params),
+            Some(Expression::FunctionExpression(it)) => Some(&it.params),
+            _ => None,
+        };
+        match parameters.map(|parameters| parameters.items.get(1)) {
+            None => self.watch(Kind::Stats, up + 1, vec![otherwise]),
+            Some(None) => {}
+            Some(Some(stats)) => {
+                let noted = self.noted(shown, otherwise.1, span);
+                match stats.pattern.get_binding_identifier().and_then(|id| id.symbol_id.get()) {
+                    Some(symbol) => self.watch_symbol(Kind::Stats, symbol, vec![noted]),
+                    None => self.effects.push(noted),
+                }
             }
         }
     }
@@ -76,7 +176,10 @@ impl<'a> Walk<'_, 'a> {
         }
         for place in self.places(arguments, at) {
             match place {
-                Place::At(path) => self.pinned(shown, Pin::File(path), span),
+                Place::At(path) => match special(&path) {
+                    Some(reason) => self.opaque(shown, reason, span),
+                    None => self.pinned(shown, Pin::File(path), span),
+                },
                 other => self.elsewhere(shown, other, span),
             }
         }
@@ -188,20 +291,6 @@ impl<'a> Walk<'_, 'a> {
             }
         }
     }
-
-    /// Whether only kind and size of a `Stats` object are read.
-    fn only_kinds(&self, up: usize) -> bool {
-        let mut up = up + 1;
-        while matches!(self.ancestor(up + 1), Some(AstKind::AwaitExpression(_) | AstKind::ChainExpression(_)))
-        {
-            up += 1;
-        }
-        match self.ancestor(up + 1) {
-            Some(AstKind::StaticMemberExpression(it)) => KINDS.contains(&it.property.name.as_str()),
-            Some(AstKind::ExpressionStatement(_)) => true,
-            _ => false,
-        }
-    }
 }
 
 /// The options object at that argument.
@@ -225,8 +314,21 @@ pub(super) fn has_spread(object: &ObjectExpression<'_>) -> bool {
     object.properties.iter().any(|property| matches!(property, ObjectPropertyKind::SpreadProperty(_)))
 }
 
+/// Files that are no files.
+fn special(path: &PathExpr) -> Option<Opaque> {
+    if path.base != PathBase::Absolute {
+        return None;
+    }
+    match path.path.as_str() {
+        "/dev/stdin" => Some(Opaque::Stdin),
+        "/dev/random" | "/dev/urandom" => Some(Opaque::Random),
+        path if ["/proc/", "/sys/", "/dev/"].iter().any(|dir| path.starts_with(dir)) => Some(Opaque::Host),
+        _ => None,
+    }
+}
+
 /// Splits a pattern into the directory before its first special segment and the rest.
-fn split_glob(pattern: &str) -> (String, String) {
+pub(super) fn split_glob(pattern: &str) -> (String, String) {
     let mut prefix = Vec::new();
     let mut rest: Vec<&str> = pattern.split('/').collect();
     while rest.len() > 1 && !rest[0].contains(['*', '?', '[', '{', '(', '!']) {

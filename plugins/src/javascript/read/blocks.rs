@@ -27,7 +27,7 @@ pub(super) fn read(path: &str, extension: &str, text: &str) -> FileFacts {
         masked.clear();
     }
     let name = owed_engine::path::basename(path);
-    let mut facts = read_script(name, if jsx { "tsx" } else { "ts" }, false, &masked, true);
+    let mut facts = read_script(name, if jsx { "tsx" } else { "ts" }, false, &masked, true, false);
     facts.exports.clear();
     facts.tests.clear();
     for effect in &mut facts.effects {

@@ -83,6 +83,11 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// What a call defines.
+    pub(super) fn defines(&self, it: &'a CallExpression<'a>) -> Option<TestKind> {
+        self.case_word(&it.callee).map(|word| word.kind)
+    }
+
     /// A call was visited.
     pub(super) fn leave_case(&mut self, it: &CallExpression<'a>) {
         if self.suites.last().is_some_and(|suite| suite.call == it.span) {
@@ -142,7 +147,7 @@ impl<'a> Walk<'_, 'a> {
             // `import * as v from "vitest"; v.it(…)`, `t.test(…)` inside a case.
             Binding::Import { name: None, .. } => modifiers.last().and_then(|name| word(name)),
             Binding::None if self.is_case_parameter(base) => modifiers.last().and_then(|name| word(name)),
-            Binding::None | Binding::Each { .. } => None,
+            Binding::None | Binding::Class(_) | Binding::Each { .. } => None,
         }
     }
 

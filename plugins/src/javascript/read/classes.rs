@@ -26,6 +26,9 @@ impl<'a> Walk<'_, 'a> {
     /// Called for every class, before its parts.
     pub(super) fn enter_class(&mut self, it: &'a Class<'a>) {
         self.receivers += 1;
+        if self.known_class(it) {
+            self.bind_class(it);
+        }
         if is_decorated(it) {
             self.decorated += 1;
             self.keep_types = true;
@@ -40,6 +43,14 @@ impl<'a> Walk<'_, 'a> {
             let start = before.into_iter().flatten().max().unwrap_or(it.implements[0].span.start);
             self.erase(Span::new(start, it.body.span.start));
         }
+    }
+
+    /// Whether a class has a name that is not bound yet.
+    fn known_class(&self, it: &'a Class<'a>) -> bool {
+        it.id
+            .as_ref()
+            .and_then(|id| id.symbol_id.get())
+            .is_some_and(|symbol| matches!(self.known[symbol.index()].binding, super::walk::Binding::None))
     }
 
     /// Called for every class, after its parts.

@@ -19,6 +19,34 @@ impl<'a> Walk<'_, 'a> {
         self.value(it).literal()
     }
 
+    /// The text of an expression that is put together from literals and constants only:
+    /// no call is looked at.
+    pub(super) fn constant_text(&self, it: &'a Expression<'a>, steps: u32) -> Option<String> {
+        let steps = steps.checked_sub(1)?;
+        match it.get_inner_expression() {
+            Expression::StringLiteral(it) if !it.lone_surrogates => Some(it.value.to_string()),
+            Expression::TemplateLiteral(it) => {
+                let mut text = String::new();
+                for (at, quasi) in it.quasis.iter().enumerate() {
+                    text.push_str(quasi.value.cooked.as_ref()?);
+                    if let Some(hole) = it.expressions.get(at) {
+                        text.push_str(&self.constant_text(hole, steps)?);
+                    }
+                }
+                Some(text)
+            }
+            Expression::BinaryExpression(it) if it.operator == BinaryOperator::Addition => {
+                let left = self.constant_text(&it.left, steps)?;
+                Some(left + &self.constant_text(&it.right, steps)?)
+            }
+            Expression::Identifier(it) => match self.binding(it) {
+                Binding::Init { init, keys } if keys.is_empty() => self.constant_text(init, steps),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What an expression holds.
     pub(super) fn value(&self, it: &'a Expression<'a>) -> Value {
         self.evaluate(it, STEPS)
@@ -307,7 +335,16 @@ impl<'a> Walk<'_, 'a> {
             None => Value::unknown(),
         };
         match it.arguments.len() {
-            1 if url => argument(0),
+            1 if url => match argument(0) {
+                Value::Text(pieces) => match constant(&pieces) {
+                    Some(text) => match text.strip_prefix("file://") {
+                        Some(path) => Value::text(path),
+                        None => Value::unknown(),
+                    },
+                    None => Value::unknown(),
+                },
+                path => path,
+            },
             2 if url => match (argument(0), argument(1)) {
                 (Value::Text(relative), Value::Path(base, pieces)) => {
                     if matches!(relative.first(), Some(Piece::Text(t)) if t.contains(':') || t.starts_with('/'))

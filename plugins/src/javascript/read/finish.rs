@@ -8,15 +8,20 @@ use oxc_parser::Token;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::digest::Digester;
+use super::effects::Noted;
 use super::units::{LINKS, MODULE, Unit};
 use super::walk::Walk;
 
 impl<'a> Walk<'_, 'a> {
-    /// The facts of the file that was walked.
-    pub(super) fn finish(mut self, tokens: &[Token]) -> FileFacts {
+    /// The facts of the file that was walked; declarations only where its tokens are given.
+    pub(super) fn finish(mut self, tokens: Option<&[Token]>) -> FileFacts {
         self.settle_spaces();
         self.jsx_runtime();
-        let mut facts = FileFacts { declarations: self.declarations_of(tokens), ..FileFacts::default() };
+        self.settle_watched();
+        self.release();
+        self.lift_clocks();
+        let declarations = tokens.map(|tokens| self.declarations_of(tokens)).unwrap_or_default();
+        let mut facts = FileFacts { declarations, ..FileFacts::default() };
         facts.effects = self.effects_of();
         facts.tests = self.tests;
         facts.exports = self.exports;
@@ -121,19 +126,22 @@ impl<'a> Walk<'_, 'a> {
 
     /// Each operation once a declaration and class, where it is first seen.
     fn effects_of(&mut self) -> Vec<Effect> {
-        let mut seen: FxHashSet<(u32, String, String)> = FxHashSet::default();
+        let mut seen: FxHashSet<(u32, bool, String, String)> = FxHashSet::default();
         let mut found = Vec::with_capacity(self.effects.len());
-        for (unit, mut effect) in std::mem::take(&mut self.effects) {
-            if !seen.insert((unit, effect.operation.clone(), format!("{:?}", effect.class))) {
+        let mut noted = std::mem::take(&mut self.effects);
+        noted.sort_by_key(|noted| noted.effect.span);
+        for Noted { unit, mut effect, in_method, .. } in noted {
+            let of = &self.units.list[unit as usize];
+            let called = of.kind != DeclarationKind::Module
+                && (!of.effects || (in_method && of.kind == DeclarationKind::Class));
+            if !seen.insert((unit, called, effect.operation.clone(), format!("{:?}", effect.class))) {
                 continue;
             }
-            let of = &self.units.list[unit as usize];
-            if of.kind != DeclarationKind::Module && !of.effects {
+            if called {
                 effect.when = When::Call(of.name.clone().into_owned());
             }
             found.push(effect);
         }
-        found.sort_by_key(|effect| effect.span);
         found
     }
 }

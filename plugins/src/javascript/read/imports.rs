@@ -1,6 +1,8 @@
 //! Import and re-export statements.
 
-use owed_engine::facts::{Import, ImportKind, LoadMode, Name, Names, Presence};
+use owed_engine::facts::{
+    Import, ImportKind, LoadMode, Name, Names, Opaque, PathBase, PathExpr, Pin, Presence,
+};
 use oxc_ast::ast::{
     ExportAllDeclaration, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
     ImportOrExportKind, ModuleExportName, StringLiteral, TSImportEqualsDeclaration, TSImportType,
@@ -33,6 +35,9 @@ impl<'a> Walk<'_, 'a> {
             }
             other => other,
         };
+        if kind != ImportKind::TypeOnly {
+            self.on_scheme(specifier, span);
+        }
         let (line, span) = self.place(span);
         self.imports.push(Import {
             specifier: specifier.to_owned(),
@@ -44,6 +49,25 @@ impl<'a> Walk<'_, 'a> {
             span,
         });
         self.imports.len() - 1
+    }
+
+    /// Specifiers that say something by themselves.
+    fn on_scheme(&mut self, specifier: &str, span: Span) {
+        let starts = |list: &[&str]| list.iter().any(|scheme| specifier.starts_with(scheme));
+        if specifier == "dotenv/config" {
+            let path = PathExpr { base: PathBase::Cwd, path: ".env".to_owned() };
+            self.pinned("dotenv.config", Pin::File(path), span);
+        }
+        self.held.queries |= specifier.starts_with("@testing-library/");
+        if specifier.ends_with(".node") {
+            self.opaque(specifier, Opaque::Native, span);
+        } else if starts(&["http:", "https:"]) {
+            self.opaque("import", Opaque::Network, span);
+        } else if starts(&["data:", "blob:"]) {
+            self.opaque("import", Opaque::Eval, span);
+        } else if starts(&["node:", "bun:"]) && specifier != "bun:test" && self.module(specifier).is_none() {
+            self.opaque(specifier, Opaque::Unlisted, span);
+        }
     }
 
     /// An import statement that is linked before the file runs.
@@ -141,7 +165,9 @@ impl<'a> Walk<'_, 'a> {
         let kind = kind_of(it.export_kind, kind);
         self.link(kind, it.span);
         let import = self.add_import(&it.source.value, kind, names, it.span);
-        self.on_reexport(import, None, it.span);
+        if kind != ImportKind::TypeOnly {
+            self.on_reexport(import, None, it.span);
+        }
     }
 
     /// `export { a as b } from "x"`.
@@ -158,7 +184,10 @@ impl<'a> Walk<'_, 'a> {
             .collect();
         let names = if list.is_empty() { Names::Effects } else { Names::List(list) };
         let import = self.add_import(&it.source.value, kind, names, it.span);
-        for specifier in &it.specifiers {
+        let values = it.specifiers.iter().filter(|specifier| {
+            kind != ImportKind::TypeOnly && specifier.export_kind == ImportOrExportKind::Value
+        });
+        for specifier in values {
             self.on_reexport(import, Some(export_name(&specifier.local)), it.span);
         }
     }

@@ -4,15 +4,15 @@
 //! What such a call takes from its module is called by the call's own text in
 //! references: `import("./a")`, `require("./a").b`.
 
-use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, Presence};
+use owed_engine::facts::{ImportKind, LoadMode, Names, Opaque, PathBase, PathExpr, Pin, Presence};
 use oxc_ast::ast::{Argument, BindingPattern, CallExpression, Expression, ImportExpression};
 use oxc_span::Span;
 
-use super::acts::{option, options};
+use super::acts::{option, options, split_glob};
 use super::globs::{escaped, globs, specifier};
 use super::taken::{Taken, arrow_params, function_params};
-use super::value::{Value, normal};
-use super::walk::Walk;
+use super::value::{Value, below, normal};
+use super::walk::{Binding, Walk, key};
 
 impl<'a> Walk<'_, 'a> {
     /// Whether an initialiser is a load of a literal module, or a member of one.
@@ -37,10 +37,7 @@ impl<'a> Walk<'_, 'a> {
     /// `import(x)`.
     pub(super) fn on_import_expression(&mut self, it: &'a ImportExpression<'a>) {
         self.load(ImportKind::Dynamic, "import", &it.source, it.span, LoadMode::Esm);
-        if let Some(op) = match &it.source {
-            Expression::StringLiteral(source) => self.module(&source.value),
-            _ => None,
-        } {
+        if let Some(op) = self.constant_text(&it.source, 8).and_then(|source| self.module(&source)) {
             self.on_root(op, 0);
         }
     }
@@ -51,17 +48,15 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         match &it.callee {
-            Expression::Identifier(_) | Expression::CallExpression(_) => {
-                if self.is_require(&it.callee) {
-                    return self.on_require(it);
-                }
-                self.on_named_call(it);
-            }
+            Expression::Super(_) => self.on_super_call(it),
             Expression::StaticMemberExpression(callee) => {
                 let name = callee.property.name.as_str();
                 match (name, &callee.object) {
                     ("require", _) if self.is_require(&it.callee) => return self.on_require(it),
-                    ("resolve", Expression::ImportMeta(_)) => self.resolve(it, LoadMode::Esm),
+                    ("resolve", Expression::ImportMeta(_)) => {
+                        self.named("import.meta.resolve", "resolution", it.span);
+                        self.resolve(it, LoadMode::Esm);
+                    }
                     ("resolve", object) if self.is_require(object) => self.resolve(it, LoadMode::Cjs),
                     ("glob" | "globEager", Expression::ImportMeta(_)) => self.meta_glob(it),
                     ("context", object) if self.is_require(object) => self.context(it),
@@ -69,17 +64,67 @@ impl<'a> Walk<'_, 'a> {
                     ("forEach" | "map" | "flatMap" | "filter" | "some" | "every" | "find", list) => {
                         self.bind_callback(it, list);
                     }
-                    ("getBuiltinModule", _) => {
-                        if let Some(op) = self.call_root(it) {
-                            self.on_root(op, 0);
+                    ("then", promise) => self.bind_module(it, promise),
+                    ("get" | "getOwnPropertyDescriptor", Expression::Identifier(object))
+                        if self.is_global(object, "Reflect") || self.is_global(object, "Object") =>
+                    {
+                        if let Some(name) =
+                            it.arguments.get(1).and_then(Argument::as_expression).and_then(key)
+                        {
+                            self.on_assigned_property(name, it.span);
                         }
                     }
+                    ("useRealTimers" | "useFakeTimers" | "setSystemTime", _) => self.on_timer_call(name, it),
+                    ("stubGlobal", object) if self.is_mocker(object, name, 32) => {
+                        if let Some(name) =
+                            it.arguments.first().and_then(Argument::as_expression).and_then(key)
+                        {
+                            self.held.assigned.insert(name);
+                        }
+                    }
+                    ("formData", _) => self.held.forms = true,
                     (name, object) => self.on_mock(it, name, object),
                 }
             }
-            _ => {}
+            callee => {
+                if self.is_require(callee) {
+                    return self.on_require(it);
+                }
+                if self.asks_elsewhere(callee) {
+                    self.unbounded("createRequire", ImportKind::Computed, it.span);
+                }
+                self.on_named_call(it);
+            }
         }
         self.on_path(it.span, None);
+    }
+
+    /// `createRequire(elsewhere)("x")`: what it loads lies elsewhere.
+    fn asks_elsewhere(&self, callee: &'a Expression<'a>) -> bool {
+        let made_by = match callee.get_inner_expression() {
+            Expression::Identifier(it) => match self.binding(it) {
+                Binding::Init { init, keys } if keys.is_empty() => init.get_inner_expression(),
+                _ => return false,
+            },
+            other => other,
+        };
+        matches!(made_by, Expression::CallExpression(made) if self.operation(&made.callee)
+            .is_some_and(|op| op.root.name == "node:module" && op.path.as_slice() == ["createRequire"]))
+    }
+
+    /// `import("fs").then((fs) => …)`.
+    fn bind_module(&mut self, it: &'a CallExpression<'a>, promise: &'a Expression<'a>) {
+        if !matches!(promise, Expression::ImportExpression(_)) || self.operation(promise).is_none() {
+            return;
+        }
+        let parameter = match it.arguments.first().and_then(Argument::as_expression) {
+            Some(Expression::ArrowFunctionExpression(it)) => arrow_params(it),
+            Some(Expression::FunctionExpression(it)) => function_params(it),
+            _ => return,
+        };
+        if let Some(pattern) = parameter {
+            self.bind_pattern(pattern, promise, &mut Vec::new(), false);
+        }
     }
 
     /// `["a", "b"].forEach((name) => require(`./${name}`))`.
@@ -107,11 +152,11 @@ impl<'a> Walk<'_, 'a> {
             other => other,
         };
         self.handed_on("toMatchFileSnapshot", &anchored, it.span);
+        self.snapshot_flags("toMatchFileSnapshot", it.span);
     }
 
     fn call_root(&self, it: &'a CallExpression<'a>) -> Option<super::operations::Op<'a>> {
-        let Some(Argument::StringLiteral(text)) = it.arguments.first() else { return None };
-        self.module(&text.value)
+        self.module(&self.constant_text(it.arguments.first()?.as_expression()?, 8)?)
     }
 
     fn on_require(&mut self, it: &'a CallExpression<'a>) {
@@ -160,11 +205,26 @@ impl<'a> Walk<'_, 'a> {
                         (Some(base), true) => format!("./{}", normal(&format!("{base}/{pattern}"))),
                         _ => pattern,
                     };
+                    self.listed("import.meta.glob", &pattern, it.span);
                     self.add_load(&pattern, ImportKind::Glob, "glob", it.span, LoadMode::Esm);
                 }
                 None => self.unbounded("glob", ImportKind::Computed, it.span),
             }
         }
+    }
+
+    /// What matches a pattern is an input, besides what the files say.
+    fn listed(&mut self, operation: &str, pattern: &str, span: Span) {
+        let (base, rest) = match (pattern.strip_prefix('/'), pattern.starts_with('.')) {
+            _ if pattern.starts_with('!') => return,
+            (Some(rest), _) => (PathBase::Cwd, rest),
+            (None, true) => (PathBase::Module, pattern),
+            // An alias: the project says where it leads.
+            (None, false) => return self.named(operation, "listing", span),
+        };
+        let (dir, glob) = split_glob(rest);
+        let dir = PathExpr { base, path: below(base, &dir) };
+        self.pinned(operation, Pin::Listing { dir, glob }, span);
     }
 
     /// `require.context(directory, recursive, pattern)`: the pattern only narrows.
@@ -175,6 +235,7 @@ impl<'a> Walk<'_, 'a> {
             Some(directory) => {
                 let glob = if flat { "*" } else { "**" };
                 let specifier = format!("{}/{glob}", escaped(directory.trim_end_matches('/')));
+                self.listed("require.context", &specifier, it.span);
                 self.add_load(&specifier, ImportKind::Glob, "glob", it.span, LoadMode::Cjs);
             }
             None => self.unbounded("glob", ImportKind::Computed, it.span),
@@ -200,9 +261,7 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
     }
@@ -226,11 +285,17 @@ impl<'a> Walk<'_, 'a> {
                 None => self.computed(&value, verb, span, mode),
             }
             if optional {
-                for import in &mut self.imports[first..] {
-                    import.presence = Presence::Optional;
-                }
+                self.may_be_absent(first, verb, span);
             }
         }
+    }
+
+    /// The program goes on without the module: whether it is there is an input.
+    fn may_be_absent(&mut self, first: usize, verb: &str, span: Span) {
+        for import in &mut self.imports[first..] {
+            import.presence = Presence::Optional;
+        }
+        self.named(verb, "absence", span);
     }
 
     pub(super) fn add_load(

@@ -1,106 +1,169 @@
-//! Nodes that are no use of a root: members of any value, `with`, `this`, constructions.
+//! Nodes that are no use of a root: members of any value, `with`, `this`, `super(…)`,
+//! constructions.
 
-use owed_engine::facts::Opaque;
+use owed_engine::facts::{EffectClass, Opaque};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    Argument, CallExpression, ComputedMemberExpression, Expression, NewExpression, StaticMemberExpression,
-    WithStatement,
+    BindingPattern, BindingProperty, CallExpression, ComputedMemberExpression, Expression, NewExpression,
+    Program, StaticMemberExpression, WithStatement,
 };
-use oxc_span::GetSpan;
+use oxc_span::{GetSpan, Span};
+use oxc_syntax::operator::UnaryOperator;
 
+use super::class::{Act, Class, Use};
 use super::effects::is_empty;
-use super::table::{Class, Use};
-use super::walk::Walk;
+use super::usage::{Site, Usage, is_expectation};
+use super::walk::{Walk, key, static_key};
+use super::watched::Kind;
 
 impl<'a> Walk<'_, 'a> {
-    /// Assigning to a pure global or its prototype changes it for everyone.
-    pub(super) fn on_pure_global(&mut self, name: &str) {
-        if self.declarations || matches!(name, "module" | "exports" | "undefined") {
-            return;
-        }
-        let Some(AstKind::StaticMemberExpression(it)) = self.ancestor(1) else { return };
-        let (up, span) = (1, it.span);
-        let prototype = it.property.name == "prototype";
-        let up = if prototype && matches!(self.ancestor(2), Some(AstKind::StaticMemberExpression(_))) {
-            up + 1
-        } else {
-            up
-        };
-        let dom = matches!(name, "document" | "location" | "history" | "vi" | "jest" | "expect" | "Cypress");
-        if self.is_target(up) && !dom {
-            self.mutates(&format!("{name}.{}", it.property.name), span);
-        }
-    }
-
     /// A static member of any value is being visited.
     pub(super) fn on_member(&mut self, it: &'a StaticMemberExpression<'a>) {
-        let name = it.property.name.as_str();
-        if name == "constructor" {
-            return self.on_constructor(it);
-        }
-        if name == "format" || name == "formatToParts" || name == "resolvedOptions" {
-            return self.on_format(it);
-        }
-        if !self.table.has_member(name) || self.operation(&it.object).is_some() {
-            return;
-        }
-        let empty =
-            matches!(self.ancestor(1), Some(AstKind::CallExpression(call)) if is_empty(&call.arguments));
-        let when = if empty { Use::CallEmpty } else { Use::Call };
-        match self.table.member(name, when).cloned() {
-            Some(Class::Pinned(pin)) => {
-                self.named(name, &pin, it.span);
-                if name.starts_with("toLocale") || name == "localeCompare" {
-                    self.locale_arguments(name, it.span);
-                }
-            }
-            Some(Class::Opaque(reason)) => self.opaque(name, reason, it.span),
-            _ => {}
-        }
+        self.on_member_of(&it.object, it.property.name.as_str(), it.span);
     }
 
     /// A computed member of any value is being visited.
     pub(super) fn on_computed(&mut self, it: &'a ComputedMemberExpression<'a>) {
-        if let Expression::StringLiteral(key) = &it.expression
-            && key.value == "constructor"
-            && matches!(self.ancestor(1), Some(AstKind::CallExpression(_) | AstKind::NewExpression(_)))
-        {
-            self.opaque("constructor", Opaque::Eval, it.span);
+        if let Some(name) = key(&it.expression) {
+            self.on_member_of(&it.object, name, it.span);
         }
     }
 
-    /// `.constructor` of a function is `Function`: calling it makes code from text.
-    fn on_constructor(&mut self, it: &'a StaticMemberExpression<'a>) {
-        let of_function = match it.object.get_inner_expression() {
-            Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => true,
-            Expression::StaticMemberExpression(inner) => inner.property.name == "constructor",
-            Expression::Identifier(name) => self.symbol(name).is_some_and(|symbol| {
-                self.scoping.symbol_flags(symbol).contains(oxc_semantic::SymbolFlags::Function)
-            }),
-            Expression::CallExpression(call) => {
-                call.callee.is_specific_member_access("Object", "getPrototypeOf")
-                    && call
-                        .arguments
-                        .first()
-                        .and_then(Argument::as_expression)
-                        .is_some_and(Expression::is_function)
+    fn on_member_of(&mut self, object: &'a Expression<'a>, name: &'a str, span: Span) {
+        let pool = is_pool_member(name);
+        if is_file_time(name) {
+            return self.on_file_time(span);
+        }
+        if is_waiting_query(name) && self.operation(object).is_none_or(|op| op.path.last() == Some(&"screen"))
+        {
+            return self.on_waiting_query(name, span);
+        }
+        if !(pool || name == "constructor" || self.table.has_member(name)) || self.declarations {
+            return;
+        }
+        let above = self.wrappers(0);
+        let asked = matches!(self.ancestor(above + 1), Some(AstKind::UnaryExpression(it))
+            if it.operator == UnaryOperator::Typeof);
+        if asked || matches!(self.written(above), Some(Usage::Write)) {
+            return;
+        }
+        if name == "constructor" {
+            return self.on_constructor(object, span);
+        }
+        if self.operation(object).is_some_and(|op| !op.root.harmless) || self.is_own_member(object, name) {
+            return;
+        }
+        if pool {
+            return self.on_pool_member(name, span);
+        }
+        let when = match self.ancestor(above + 1) {
+            Some(AstKind::CallExpression(call)) if call.callee.span() == span => {
+                if is_empty(&call.arguments) { Use::CallEmpty } else { Use::Call }
             }
+            _ => Use::Read,
+        };
+        self.member_row(Some(object), name, when, span);
+    }
+
+    fn member_row(&mut self, object: Option<&'a Expression<'a>>, name: &str, when: Use, span: Span) {
+        match self.table.member(name, when).cloned() {
+            Some(Class::Pinned(pins)) => {
+                for pin in pins {
+                    self.pinned(name, pin, span);
+                }
+                if name.starts_with("toLocale") || name == "localeCompare" {
+                    self.locale_arguments(object, name, span);
+                }
+            }
+            Some(Class::Opaque(reason)) => self.opaque(name, reason, span),
+            Some(Class::Acts(act @ (Act::Snapshot | Act::InlineSnapshot)))
+                if object.is_some_and(is_expectation) =>
+            {
+                self.snapshot(name, act == Act::Snapshot, span);
+            }
+            _ => {}
+        }
+    }
+
+    /// A property of a pattern is being visited: `const { stack } = error`.
+    pub(super) fn on_binding_property(&mut self, it: &'a BindingProperty<'a>) {
+        let Some(name) = static_key(&it.key) else { return };
+        if is_waiting_query(name) {
+            return self.on_waiting_query(name, it.span);
+        }
+        if !(is_pool_member(name) || name == "constructor" || self.table.has_member(name))
+            || self.declarations
+        {
+            return;
+        }
+        if let Some(AstKind::VariableDeclarator(declarator)) = self.ancestor(2)
+            && let Some(init) = &declarator.init
+            && (self.operation(init).is_some_and(|op| !op.root.harmless)
+                || (name != "constructor" && self.is_own_member(init, name)))
+        {
+            return;
+        }
+        if name == "constructor" {
+            let symbol = match &it.value {
+                BindingPattern::BindingIdentifier(id) => id.symbol_id.get(),
+                _ => None,
+            };
+            let otherwise = self.noted("constructor", EffectClass::Opaque(Opaque::Eval), it.span);
+            match symbol {
+                Some(symbol) => self.watch_symbol(Kind::Constructor, symbol, vec![otherwise]),
+                None => self.effects.push(otherwise),
+            }
+        } else {
+            self.taken_member(name, it.span);
+        }
+    }
+
+    /// The same in an assignment: `({ stack } = error)`, or by `Reflect.get`.
+    pub(super) fn on_assigned_property(&mut self, name: &str, span: Span) {
+        if name == "constructor" {
+            self.opaque("constructor", Opaque::Eval, span);
+        } else {
+            self.taken_member(name, span);
+        }
+    }
+
+    fn taken_member(&mut self, name: &str, span: Span) {
+        if is_pool_member(name) {
+            self.on_pool_member(name, span);
+        } else if self.table.has_member(name) {
+            self.member_row(None, name, Use::Read, span);
+        }
+    }
+
+    /// `.constructor` of a function is `Function`: calling it makes code from text. Only
+    /// naming and comparing it is harmless, and `this.constructor` of an instance.
+    fn on_constructor(&mut self, object: &'a Expression<'a>, span: Span) {
+        let own = match object.get_inner_expression() {
+            Expression::ThisExpression(_) => self.is_instance(),
+            Expression::ObjectExpression(_) => self.is_own_member(object, "constructor"),
             _ => false,
         };
-        let (read, text) = match self.ancestor(1) {
-            Some(AstKind::StaticMemberExpression(outer)) => (outer.property.name == "name", false),
-            Some(AstKind::BinaryExpression(_)) => (true, false),
-            Some(AstKind::CallExpression(call)) if call.callee.span() == it.span => {
-                (false, makes_code(&call.arguments))
-            }
-            Some(AstKind::NewExpression(new)) if new.callee.span() == it.span => {
-                (false, makes_code(&new.arguments) && !matches!(it.object, Expression::ThisExpression(_)))
-            }
-            _ => (false, false),
-        };
-        if !read && (of_function || text && !matches!(it.object, Expression::ThisExpression(_))) {
-            self.opaque("constructor", Opaque::Eval, it.span);
+        if !own {
+            let otherwise = ("constructor".to_owned(), EffectClass::Opaque(Opaque::Eval), span);
+            self.watch(Kind::Constructor, 0, vec![otherwise]);
         }
+    }
+
+    /// Whether `this` is an instance of the class around it.
+    fn is_instance(&self) -> bool {
+        let mut nodes = self.stack.iter().rev().peekable();
+        while let Some(node) = nodes.next() {
+            match node {
+                AstKind::Function(_) => {
+                    return matches!(nodes.peek(), Some(AstKind::MethodDefinition(it)) if !it.r#static);
+                }
+                AstKind::PropertyDefinition(it) => return !it.r#static,
+                AstKind::AccessorProperty(it) => return !it.r#static,
+                AstKind::Class(_) => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// `with` hides which names are global.
@@ -108,16 +171,54 @@ impl<'a> Walk<'_, 'a> {
         self.opaque("with", Opaque::Eval, it.span);
     }
 
-    /// A sloppy `this` at the top is the global object.
+    /// A sloppy `this` at the top is the global object, also that of a function that is
+    /// called on nothing, and one that a function gives away. Compilers use it to keep their
+    /// own helpers: names the table does not know tell nothing then.
     pub(super) fn on_this(&mut self) {
-        if self.receivers > 0 {
+        if !self.is_sloppy() {
             return;
         }
-        if let Some(AstKind::Program(program)) = self.stack.first()
-            && !program.source_type.is_module()
-            && let Some(span) = self.ancestor(0).map(|node| node.span())
-        {
-            self.on_global_object(span, true);
+        if let Some(op) = self.global_object() {
+            self.bare_this = true;
+            self.on_root(op, 0);
+            self.bare_this = false;
+        }
+    }
+
+    fn is_sloppy(&self) -> bool {
+        let strict = |directives: &[oxc_ast::ast::Directive<'a>]| {
+            directives.iter().any(|directive| directive.directive == "use strict")
+        };
+        let Some(AstKind::Program(Program { source_type, directives, .. })) = self.stack.first() else {
+            return false;
+        };
+        if source_type.is_module() || strict(directives) {
+            return false;
+        }
+        let mut nodes = self.stack.iter().rev().peekable();
+        while let Some(node) = nodes.next() {
+            match node {
+                AstKind::Class(_) => return false,
+                AstKind::Function(function) => {
+                    let body = function.body.as_ref();
+                    let returned = function.is_declaration()
+                        && matches!(self.ancestor(1), Some(AstKind::ReturnStatement(_)));
+                    let plain = returned
+                        || matches!(nodes.peek(), Some(AstKind::CallExpression(call))
+                        if call.callee.span() == function.span);
+                    return plain && !body.is_some_and(|body| strict(&body.directives));
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+
+    /// `super(…)` constructs the base with these arguments.
+    pub(super) fn on_super_call(&mut self, it: &'a CallExpression<'a>) {
+        let Some(base) = self.class_around().and_then(|class| class.heritage_expression()) else { return };
+        if let Some(op) = self.operation(base) {
+            self.classify(Site { op, usage: Usage::Super(it), span: it.span, up: 0 });
         }
     }
 
@@ -129,7 +230,8 @@ impl<'a> Walk<'_, 'a> {
         self.on_path(it.span, Some(it));
     }
 
-    /// The arguments of a construction that make it clear that nothing is hidden.
+    /// The call of a method of the node `up - 1` levels above, whose name is read `up`
+    /// levels above.
     pub(super) fn call_above(&self, up: usize) -> Option<(&'a CallExpression<'a>, &'a str)> {
         let AstKind::StaticMemberExpression(member) = self.ancestor(up)? else { return None };
         match self.ancestor(up + 1)? {
@@ -141,9 +243,42 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-fn makes_code(arguments: &[Argument<'_>]) -> bool {
+/// `findByText`, `findAllByRole`.
+fn is_waiting_query(name: &str) -> bool {
+    let rest = name.strip_prefix("findBy").or_else(|| name.strip_prefix("findAllBy"));
+    rest.is_some_and(|rest| {
+        matches!(
+            rest,
+            "AltText"
+                | "DisplayValue"
+                | "LabelText"
+                | "PlaceholderText"
+                | "Role"
+                | "TestId"
+                | "Text"
+                | "Title"
+        )
+    })
+}
+
+/// Members of a `Stats` object that tell when something was done to a file.
+fn is_file_time(name: &str) -> bool {
     matches!(
-        arguments.last(),
-        Some(Argument::StringLiteral(_) | Argument::TemplateLiteral(_) | Argument::BinaryExpression(_))
+        name,
+        "mtime"
+            | "mtimeMs"
+            | "mtimeNs"
+            | "atime"
+            | "atimeMs"
+            | "ctime"
+            | "ctimeMs"
+            | "birthtime"
+            | "birthtimeMs"
+            | "ino"
     )
+}
+
+/// Members of a buffer that tell where it lies in node's pool.
+pub(super) fn is_pool_member(name: &str) -> bool {
+    matches!(name, "buffer" | "byteOffset" | "offset" | "parent")
 }

@@ -113,22 +113,34 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Whether an object is the mocking interface of a runner.
-    fn is_mocker(&self, object: &'a Expression<'a>, method: &str, steps: u32) -> bool {
+    pub(super) fn is_mocker(&self, object: &'a Expression<'a>, method: &str, steps: u32) -> bool {
         match object {
             _ if steps == 0 => false,
             Expression::Identifier(it) => match self.symbol(it) {
-                None => matches!(it.name.as_str(), "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire"),
+                None => matches!(
+                    it.name.as_str(),
+                    "vi" | "jest" | "vitest" | "mock" | "td" | "proxyquire" | "sinon" | "sandbox"
+                ),
                 Some(symbol) => match (self.origin(symbol), it.name.as_str()) {
                     (Some((module, _)), _) => matches!(
                         module.as_str(),
-                        "vitest" | "@jest/globals" | "node:test" | "bun:test" | "testdouble" | "proxyquire"
+                        "vitest"
+                            | "@jest/globals"
+                            | "node:test"
+                            | "bun:test"
+                            | "testdouble"
+                            | "proxyquire"
+                            | "sinon"
                     ),
                     // The test context: `t.mock.module`.
                     (None, "mock") => method == "module",
                     (None, _) => false,
                 },
             },
-            Expression::StaticMemberExpression(it) => it.property.name == "mock" && method == "module",
+            Expression::StaticMemberExpression(it) => {
+                it.property.name == "mock"
+                    && matches!(method, "module" | "method" | "getter" | "setter" | "property")
+            }
             // Chained: `vi.mock("./a").mock("./b")`.
             Expression::CallExpression(it) => match &it.callee {
                 Expression::StaticMemberExpression(callee) => {

@@ -24,9 +24,12 @@
 //! scan that errs towards more.
 
 mod acts;
+mod bindings;
 pub(super) mod blocks;
 mod cases;
+mod class;
 mod classes;
+mod clocks;
 mod common;
 pub(super) mod depth;
 mod digest;
@@ -34,20 +37,24 @@ mod effects;
 mod evaluate;
 mod finish;
 mod globs;
+mod held;
 mod imports;
 mod lexical;
 pub(super) mod lines;
 mod loads;
 mod locale;
+mod made;
 mod members;
 mod mocks;
 mod operations;
+mod own;
 pub(super) mod parse;
 mod places;
 mod programs;
 mod purity;
 mod references;
 mod rows;
+mod snapshots;
 mod spaces;
 mod statements;
 mod table;
@@ -58,6 +65,7 @@ mod units;
 mod usage;
 mod value;
 mod walk;
+mod watched;
 
 use std::cell::RefCell;
 
@@ -86,22 +94,42 @@ pub fn reads(path: &str) -> bool {
 /// effect table.
 pub fn version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    VERSION.get_or_init(|| format!("javascript/3+{}", table::fingerprint()))
+    VERSION.get_or_init(|| format!("javascript/4+{}", table::fingerprint()))
 }
 
-/// What to do about an operation of the effect table, in one line.
+/// What to do about an operation of the effect table, as answers show it, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     table::table().fix(operation)
 }
 
+/// Whether the effect table has rows for a package, so that its own code need not be read.
+pub fn models(package: &str) -> bool {
+    table::table().module(package).is_some()
+}
+
+/// Every operation of the effect table as answers show it, and whether all its uses are
+/// pure; sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    table::table().operations()
+}
+
 /// Reads one file.
 pub fn read(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, true)
+}
+
+/// The same without declarations: no tokens are kept, and nothing is digested.
+pub fn read_without_declarations(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, false)
+}
+
+fn read_as(file: SourceFile<'_>, digests: bool) -> FileFacts {
     let (bytes, offset) = match file.bytes.strip_prefix(b"\xEF\xBB\xBF") {
         Some(rest) => (rest, 3),
         None => (file.bytes, 0),
     };
     let mut facts = match std::str::from_utf8(bytes) {
-        Ok(text) => read_text(file.path, text),
+        Ok(text) => read_text(file.path, text, digests),
         Err(error) => {
             let start = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
             damaged("not valid UTF-8", Span { start, end: start })
@@ -113,19 +141,27 @@ pub fn read(file: SourceFile<'_>) -> FileFacts {
     facts
 }
 
-fn read_text(path: &str, text: &str) -> FileFacts {
+fn read_text(path: &str, text: &str, digests: bool) -> FileFacts {
     let extension = path::extension(path);
     if blocks::is_template(extension) {
         return blocks::read(path, extension, text);
     }
     let name = path::basename(path);
-    read_script(name, extension, is_declaration_file(name), text, false)
+    read_script(name, extension, is_declaration_file(name), text, false, digests)
 }
 
 /// Reads a text that is a script as a whole. `whole` says that code outside it uses
-/// its bindings.
-fn read_script(name: &str, extension: &str, declarations: bool, text: &str, whole: bool) -> FileFacts {
-    let work = || with_arena(|arena| parse_and_walk(arena, name, extension, declarations, text, whole));
+/// its bindings, `digests` that declarations are wanted.
+fn read_script(
+    name: &str,
+    extension: &str,
+    declarations: bool,
+    text: &str,
+    whole: bool,
+    digests: bool,
+) -> FileFacts {
+    let work =
+        || with_arena(|arena| parse_and_walk(arena, name, extension, declarations, text, whole, digests));
     depth::with_room(text, work).unwrap_or_else(|| {
         let mut facts = lexical::read(text);
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -145,8 +181,10 @@ fn parse_and_walk(
     declarations: bool,
     text: &str,
     whole: bool,
+    digests: bool,
 ) -> FileFacts {
-    let parsed = parse::parse(arena, text, extension, declarations, false);
+    let want = parse::Want { tokens: digests, strict: false };
+    let parsed = parse::parse(arena, text, extension, declarations, want);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
         lexical::read(text)
@@ -159,7 +197,7 @@ fn parse_and_walk(
         walk.whole = whole;
         walk.program(program);
         walk.exported_aliases();
-        walk.finish(&parsed.answer.tokens)
+        walk.finish(digests.then_some(&*parsed.answer.tokens))
     };
     references::add(&mut facts, text, &lines);
     facts.damage = parsed

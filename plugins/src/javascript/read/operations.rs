@@ -6,14 +6,13 @@
 //! are.
 
 use oxc_ast::AstKind;
-use oxc_ast::ast::{Argument, BindingPattern, CallExpression, ChainElement, Expression, IdentifierReference};
+use oxc_ast::ast::{Argument, CallExpression, ChainElement, Class, Expression, IdentifierReference};
 use oxc_semantic::SymbolId;
-use oxc_span::{GetSpan, Span};
-use oxc_syntax::operator::{BinaryOperator, UnaryOperator};
 
 use super::table::Root;
-use super::usage::{is_interop, is_used};
-use super::walk::{Binding, Walk};
+use super::usage::is_interop;
+use super::value::{Place, Value};
+use super::walk::{Binding, Walk, key};
 
 /// How far aliases are followed.
 const STEPS: u32 = 12;
@@ -25,11 +24,6 @@ pub(super) struct Op<'a> {
     pub(super) root: &'static Root,
     /// The members read from it.
     pub(super) path: Vec<&'a str>,
-}
-
-/// Names of the global object.
-fn is_global_object(name: &str) -> bool {
-    matches!(name, "globalThis" | "global" | "self" | "window")
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -48,23 +42,24 @@ impl<'a> Walk<'_, 'a> {
             Expression::StaticMemberExpression(it) => {
                 self.lead_member(&it.object, it.property.name.as_str(), steps)
             }
-            Expression::ComputedMemberExpression(it) => match &it.expression {
-                Expression::StringLiteral(key) => self.lead_member(&it.object, key.value.as_str(), steps),
-                _ => None,
-            },
+            Expression::ComputedMemberExpression(it) => {
+                self.lead_member(&it.object, key(&it.expression)?, steps)
+            }
             Expression::ChainExpression(it) => match &it.expression {
                 ChainElement::StaticMemberExpression(it) => {
                     self.lead_member(&it.object, it.property.name.as_str(), steps)
                 }
+                ChainElement::ComputedMemberExpression(it) => {
+                    self.lead_member(&it.object, key(&it.expression)?, steps)
+                }
                 ChainElement::CallExpression(it) => self.lead_call(it, steps),
                 _ => None,
             },
+            Expression::ClassExpression(it) => self.lead(it.heritage_expression()?, steps),
+            Expression::Super(_) => self.lead(self.base_of_static()?, steps),
             Expression::CallExpression(it) => self.lead_call(it, steps),
             Expression::AwaitExpression(it) => self.lead(&it.argument, steps),
-            Expression::ImportExpression(it) => match &it.source {
-                Expression::StringLiteral(source) => self.module(&source.value),
-                _ => None,
-            },
+            Expression::ImportExpression(it) => self.module(&self.constant_text(&it.source, steps)?),
             Expression::SequenceExpression(it) => self.lead(it.expressions.last()?, steps),
             _ => None,
         }
@@ -72,21 +67,63 @@ impl<'a> Walk<'_, 'a> {
 
     fn lead_member(&self, object: &'a Expression<'a>, name: &'a str, steps: u32) -> Option<Op<'a>> {
         if let Expression::Identifier(it) = object.get_inner_expression()
-            && self.symbol(it).is_none()
-            && is_global_object(&it.name)
+            && self.class_of(it).is_some_and(|class| is_own_static(class, name))
         {
-            return self.global(name);
+            return None;
         }
         Some(self.member_of(self.lead(object, steps)?, name))
     }
 
     pub(super) fn member_of(&self, mut op: Op<'a>, name: &'a str) -> Op<'a> {
-        let transparent = op.path.is_empty()
-            && (op.root.is_through(name) || (name == "default" && op.root.name.contains(':')));
-        if !transparent {
+        if !op.path.is_empty() {
+            op.path.push(name);
+            return op;
+        }
+        let other = match op.root.name.as_str() {
+            "globalThis" => self.table.global(name),
+            _ => self.table.lead(op.root, name),
+        };
+        if let Some(root) = other {
+            return Op { root, path: Vec::new() };
+        }
+        if !(op.root.is_through(name) || (name == "default" && op.root.name.contains(':'))) {
             op.path.push(name);
         }
         op
+    }
+
+    /// The class an identifier always stands for.
+    pub(super) fn class_of(&self, it: &IdentifierReference<'a>) -> Option<&'a Class<'a>> {
+        match self.binding(it) {
+            Binding::Class(class) => Some(class),
+            Binding::Init { init, keys } if keys.is_empty() => match init.get_inner_expression() {
+                Expression::ClassExpression(class) => Some(class),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The class around the node being visited.
+    pub(super) fn class_around(&self) -> Option<&'a Class<'a>> {
+        self.stack.iter().rev().find_map(|node| match node {
+            AstKind::Class(class) => Some(*class),
+            _ => None,
+        })
+    }
+
+    /// The base class, where `super` is used in a static part of a class: there its
+    /// members are the base's own.
+    fn base_of_static(&self) -> Option<&'a Expression<'a>> {
+        for node in self.stack.iter().rev() {
+            match node {
+                AstKind::MethodDefinition(it) if !it.r#static => return None,
+                AstKind::PropertyDefinition(it) if !it.r#static => return None,
+                AstKind::Class(class) => return class.heritage_expression(),
+                _ => {}
+            }
+        }
+        None
     }
 
     fn lead_name(&self, it: &IdentifierReference<'a>, steps: u32) -> Option<Op<'a>> {
@@ -109,26 +146,24 @@ impl<'a> Walk<'_, 'a> {
                 })
             }
             Binding::Init { init, keys } => {
-                let global = match init.get_inner_expression() {
-                    Expression::Identifier(it) => self.symbol(it).is_none() && is_global_object(&it.name),
-                    _ => false,
-                };
-                let (mut op, rest) = if global {
-                    (self.global(keys.first()?)?, &keys[1..])
-                } else {
-                    (self.lead(init, steps)?, keys.as_slice())
-                };
-                for key in rest {
+                let mut op = self.lead(init, steps)?;
+                for key in keys {
                     op = self.member_of(op, key);
                 }
                 Some(op)
             }
+            Binding::Class(class) => self.lead(class.heritage_expression()?, steps),
             Binding::Each { .. } | Binding::None => None,
         }
     }
 
     fn global(&self, name: &str) -> Option<Op<'a>> {
         Some(Op { root: self.table.global(name)?, path: Vec::new() })
+    }
+
+    /// The global object.
+    pub(super) fn global_object(&self) -> Option<Op<'a>> {
+        self.global("globalThis")
     }
 
     /// The root of a module specifier.
@@ -141,103 +176,100 @@ impl<'a> Walk<'_, 'a> {
         if let Expression::StaticMemberExpression(callee) = &it.callee
             && callee.property.name == "bind"
         {
-            return self.lead(&callee.object, steps);
+            return if it.arguments.len() > 1 { None } else { self.lead(&callee.object, steps) };
         }
         if is_interop(&it.callee) {
             return self.lead(argument?, steps);
         }
         let callee = self.lead(&it.callee, steps)?;
         match (callee.root.name.as_str(), callee.path.as_slice()) {
-            ("require", []) | ("process", ["getBuiltinModule"]) => match argument? {
-                Expression::StringLiteral(text) => self.module(&text.value),
-                _ => None,
-            },
-            ("node:module", ["createRequire"]) => self.global("require"),
+            ("require", []) | ("process", ["getBuiltinModule"]) => {
+                self.module(&self.constant_text(argument?, steps)?)
+            }
+            ("node:module", ["createRequire"]) if self.is_own_place(argument?) => self.global("require"),
             ("node:util", ["promisify"]) => self.lead(argument?, steps),
             _ => None,
         }
     }
 
-    /// Whether a callee is `require`, by whatever name.
-    pub(super) fn is_require(&self, callee: &'a Expression<'a>) -> bool {
-        match callee {
-            Expression::Identifier(it) if self.symbol(it).is_none() => it.name == "require",
-            Expression::StaticMemberExpression(it) if it.property.name == "require" => {
-                matches!(&it.object, Expression::Identifier(o) if self.is_global(o, "module"))
-            }
-            Expression::Identifier(_) | Expression::CallExpression(_) => {
-                self.operation(callee).is_some_and(|op| op.root.name == "require" && op.path.is_empty())
-            }
+    /// Whether a path is this file or one beside it, so that specifiers mean the same.
+    fn is_own_place(&self, it: &'a Expression<'a>) -> bool {
+        match self.value(it) {
+            Value::Path(..) => match self.value(it).place() {
+                Place::At(path) => {
+                    path.base == owed_engine::facts::PathBase::Module && !path.path.contains('/')
+                }
+                _ => false,
+            },
             _ => false,
         }
+    }
+
+    /// Whether a callee is `require`, by whatever name.
+    pub(super) fn is_require(&self, callee: &'a Expression<'a>) -> bool {
+        if let Expression::StaticMemberExpression(it) = callee
+            && it.property.name == "require"
+            && matches!(&it.object, Expression::Identifier(o) if self.is_global(o, "module"))
+        {
+            return true;
+        }
+        self.operation(callee).is_some_and(|op| op.root.name == "require" && op.path.is_empty())
     }
 
     /// An unresolved name is being visited.
     pub(super) fn on_global(&mut self, it: &'a IdentifierReference<'a>) {
         let name = it.name.as_str();
-        if self.declarations || self.table.is_pure_global(name) {
-            return self.on_pure_global(name);
+        if self.declarations {
+            return;
         }
         if matches!(name, "__dirname" | "__filename") {
-            return self.on_own_path(it.span);
-        }
-        if is_global_object(name) {
-            return self.on_global_object(it.span, false);
+            return self.on_own_path(0, "__dirname", it.span);
         }
         match self.global(name) {
             Some(op) => self.on_root(op, 0),
-            None => self.on_unknown_global(it),
+            None => self.on_unknown_global(name, 0, it.span),
+        }
+    }
+
+    /// `super.x` in a static part of a class.
+    pub(super) fn on_super(&mut self) {
+        if matches!(self.ancestor(1), Some(AstKind::CallExpression(_))) || self.declarations {
+            return;
+        }
+        if let Some(op) = self.base_of_static().and_then(|base| self.operation(base)) {
+            self.on_root(op, 0);
         }
     }
 
     /// A name that may stand for an operation is being visited.
     pub(super) fn on_alias(&mut self, it: &'a IdentifierReference<'a>, symbol: SymbolId) {
-        match self.lead_name(it, STEPS) {
-            Some(op) => self.on_root(op, 0),
-            None => self.known[symbol.index()].inert = true,
+        let Some(op) = self.lead_name(it, STEPS) else {
+            self.known[symbol.index()].inert = true;
+            return;
+        };
+        // Giving the variable another value changes nothing it stood for.
+        if self.written(0).is_some() {
+            return;
         }
-    }
-
-    /// `globalThis`, by one of its names: its member is the global of that name.
-    ///
-    /// `bare` says that it is written as a sloppy `this`, which compilers use to keep
-    /// their own helpers: names the table does not know tell nothing then.
-    pub(super) fn on_global_object(&mut self, span: Span, bare: bool) {
-        let above = self.wrappers(0);
-        match self.ancestor(above + 1) {
-            Some(AstKind::StaticMemberExpression(member)) => {
-                let name = member.property.name.as_str();
-                if self.is_target(above + 1) {
-                    return self.mutates(&format!("globalThis.{name}"), span);
+        // A subclass has its own prototype and static members.
+        if let Some(class) = self.class_of(it) {
+            let above = self.wrappers(0) + 1;
+            let own = match self.ancestor(above) {
+                Some(AstKind::StaticMemberExpression(member)) => {
+                    is_own_static(class, member.property.name.as_str()) || self.is_target(above)
                 }
-                if self.table.is_pure_global(name) || is_global_object(name) {
-                    return;
+                Some(AstKind::ComputedMemberExpression(_)) => self.is_target(above),
+                Some(AstKind::NewExpression(new)) => {
+                    matches!(&new.callee, Expression::Identifier(callee) if callee.span == it.span)
+                        && has_constructor(class)
                 }
-                match self.global(name) {
-                    Some(op) => self.on_root(op, above + 1),
-                    None if bare => {}
-                    None => self.global_pin(name, above + 1, span),
-                }
+                _ => false,
+            };
+            if own {
+                return;
             }
-            Some(AstKind::VariableDeclarator(it)) => {
-                let bare = it.id.get_binding_identifier().is_some_and(|id| {
-                    id.symbol_id.get().is_some_and(|symbol| {
-                        matches!(self.known[symbol.index()].binding, Binding::Init { .. })
-                    })
-                });
-                // `const { fetch } = globalThis` names what it takes.
-                let taken = matches!(&it.id, BindingPattern::ObjectPattern(p) if p.rest.is_none());
-                if bare || !taken {
-                    self.global_object_escapes(span);
-                }
-            }
-            Some(AstKind::UnaryExpression(it)) if it.operator == UnaryOperator::Typeof => {}
-            Some(AstKind::LogicalExpression(it)) if !is_used(it) && it.left.span() == span => {}
-            Some(AstKind::BinaryExpression(it)) if it.operator != BinaryOperator::Addition => {
-                // Compared, or asked for a member by `in`.
-            }
-            _ => self.global_object_escapes(span),
         }
+        self.on_root(op, 0);
     }
 
     /// How many wrappers that change nothing (`as T`, `!`, `?.`) surround the node `up`
@@ -259,4 +291,21 @@ impl<'a> Walk<'_, 'a> {
         }
         up
     }
+}
+
+/// Whether a class answers for a static member itself.
+fn is_own_static(class: &Class<'_>, name: &str) -> bool {
+    matches!(name, "prototype" | "name" | "length")
+        || class.body.body.iter().any(|element| {
+            element.r#static()
+                && element.property_key().is_some_and(|k| k.static_name().is_some_and(|n| n == name))
+        })
+}
+
+/// Whether a class has a constructor of its own, whose `super(…)` says what becomes of
+/// the base.
+fn has_constructor(class: &Class<'_>) -> bool {
+    class.body.body.iter().any(|element| {
+        matches!(element, oxc_ast::ast::ClassElement::MethodDefinition(it) if it.kind.is_constructor())
+    })
 }

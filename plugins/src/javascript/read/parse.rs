@@ -32,32 +32,41 @@ pub(in crate::javascript) struct Parsed<'a> {
     pub(in crate::javascript) plain: Vec<Fault>,
 }
 
+/// What is wanted besides the tree.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::javascript) struct Want {
+    /// The list of tokens.
+    pub(in crate::javascript) tokens: bool,
+    /// That regular expressions are read, too.
+    pub(in crate::javascript) strict: bool,
+}
+
 /// Parses `text` in the dialects that `extension` allows (`ts`, `jsx`, …).
-/// `declarations` says that it is a declaration file, `strict` that regular expressions are
-/// read, too.
+/// `declarations` says that it is a declaration file.
 pub(in crate::javascript) fn parse<'a>(
     allocator: &'a Allocator,
     text: &'a str,
     extension: &str,
     declarations: bool,
-    strict: bool,
+    want: Want,
 ) -> Parsed<'a> {
     let mut best: Option<Parsed<'a>> = None;
     for (dialect, loose) in dialects(extension, declarations) {
         let options = ParseOptions {
             preserve_parens: false,
             allow_return_outside_function: loose,
-            parse_regular_expression: strict,
+            parse_regular_expression: want.strict,
             ..<_>::default()
         };
         let parser = || Parser::new(allocator, text, dialect).with_options(options);
         // Debug builds of the parser assert what does not hold of its list of tokens after some
         // errors; it finds the errors without the list.
-        let plain = if cfg!(debug_assertions) { Some(parser().parse()) } else { None };
-        let answer = match plain.filter(|plain| plain.panicked || !plain.diagnostics.is_empty()) {
-            Some(refused) => refused,
-            None => parser().with_config(TokensParserConfig).parse(),
-        };
+        let plain = if cfg!(debug_assertions) || !want.tokens { Some(parser().parse()) } else { None };
+        let answer =
+            match plain.filter(|plain| !want.tokens || plain.panicked || !plain.diagnostics.is_empty()) {
+                Some(refused) => refused,
+                None => parser().with_config(TokensParserConfig).parse(),
+            };
         if !answer.panicked && answer.diagnostics.is_empty() {
             let plain = match best {
                 Some(best) if dialect.is_typescript() && !best.answer.program.source_type.is_typescript() => {

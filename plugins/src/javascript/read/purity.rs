@@ -11,7 +11,7 @@ use oxc_ast::ast::{
 use oxc_semantic::{SymbolFlags, SymbolId};
 use oxc_syntax::operator::{BinaryOperator, UnaryOperator};
 
-use super::table::{self, Use};
+use super::class::{Class as Row, Use};
 use super::walk::{Binding, Walk};
 
 /// Globals that build a value from pure arguments and do nothing else.
@@ -195,10 +195,7 @@ impl<'a> Walk<'_, 'a> {
     fn is_pure_operation(&self, callee: &'a Expression<'a>) -> bool {
         self.operation(callee).is_some_and(|op| {
             matches!(op.root.name.as_str(), "node:path" | "node:url")
-                && matches!(
-                    op.root.find(&op.path, Use::Call),
-                    Some((table::Class::Pure | table::Class::Pinned(_), _))
-                )
+                && matches!(op.root.find(&op.path, Use::Call), Some((Row::Pure | Row::Pinned(_), _)))
         })
     }
 

@@ -7,7 +7,7 @@ use owed_engine::facts::{DeclarationKind, Export};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
     BindingPattern, Class, Declaration, ExportDefaultDeclarationKind, Expression, Function, Program,
-    Statement, TSModuleReference, VariableDeclaration, VariableDeclarator,
+    Statement, TSModuleReference, TSType, VariableDeclaration, VariableDeclarator,
 };
 use oxc_ast_visit::Visit;
 use oxc_semantic::{ScopeFlags, SymbolFlags, SymbolId};
@@ -40,11 +40,19 @@ impl<'a> Walk<'_, 'a> {
             match statement {
                 Statement::ExportDeclaration(it) => {
                     self.note_exported(&it.declaration);
-                    if let Declaration::VariableDeclaration(it) = &it.declaration {
-                        self.bind_all(it);
+                    match &it.declaration {
+                        Declaration::VariableDeclaration(it) => self.bind_all(it),
+                        Declaration::ClassDeclaration(it) => self.bind_class(it),
+                        it => self.note_shape(it),
                     }
                 }
                 Statement::VariableDeclaration(it) => self.bind_all(it),
+                Statement::ClassDeclaration(it) => self.bind_class(it),
+                Statement::TSInterfaceDeclaration(_) | Statement::TSTypeAliasDeclaration(_) => {
+                    if let Some(it) = statement.as_declaration() {
+                        self.note_shape(it);
+                    }
+                }
                 Statement::ExportNamedDeclaration(it) => {
                     for specifier in &it.specifiers {
                         self.note_exported_name(specifier.local.name().as_str());
@@ -55,11 +63,16 @@ impl<'a> Walk<'_, 'a> {
                         self.note_exported_name(it.name.as_str());
                     }
                 }
-                Statement::ExportDefaultDeclaration(it) => {
-                    if let ExportDefaultDeclarationKind::Identifier(it) = &it.declaration {
+                Statement::ExportDefaultDeclaration(it) => match &it.declaration {
+                    ExportDefaultDeclarationKind::Identifier(it) => {
                         self.note_exported_name(it.name.as_str());
                     }
-                }
+                    ExportDefaultDeclarationKind::ClassDeclaration(it) => {
+                        self.bind_class(it);
+                        self.exported.extend(it.id.as_ref().and_then(|id| id.symbol_id.get()));
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }
@@ -76,6 +89,21 @@ impl<'a> Walk<'_, 'a> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// An interface or object type says which members its values have.
+    fn note_shape(&mut self, it: &'a Declaration<'a>) {
+        match it {
+            Declaration::TSInterfaceDeclaration(it) if it.extends.is_empty() => {
+                self.shapes.insert(it.id.name.as_str(), &it.body.body);
+            }
+            Declaration::TSTypeAliasDeclaration(it) => {
+                if let TSType::TSTypeLiteral(literal) = &it.type_annotation {
+                    self.shapes.insert(it.id.name.as_str(), &literal.members);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -3,12 +3,13 @@
 //! The loader refuses unknown keys, unknown words and duplicates; a table that does
 //! not load is a build that does not pass its tests.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use owed_engine::facts::Opaque;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
 
+use super::class::{Class, Row, Use};
 use super::rows::{RawRoot, RawRow, RawTable, Rest};
 
 const SOURCE: &str = include_str!("../../../../queries/javascript/effects.toml");
@@ -25,75 +26,6 @@ pub(super) fn fingerprint() -> String {
     blake3::hash(SOURCE.as_bytes()).to_hex().as_str()[..12].to_owned()
 }
 
-/// How an operation is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Use {
-    /// In any way.
-    Any,
-    /// Called.
-    Call,
-    /// Called with no argument, or one that is or may be `undefined`.
-    CallEmpty,
-    /// Constructed.
-    New,
-    /// Constructed with no argument, or one that is or may be `undefined`.
-    NewEmpty,
-    /// Read as a value, so that anyone may use it.
-    Read,
-}
-
-/// What an operation makes of the file that uses it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    /// Nothing.
-    Pure,
-    /// An input with this name.
-    Pinned(String),
-    /// It cannot be named.
-    Opaque(Opaque),
-    /// The environment: the member read is the name.
-    Env,
-    /// A file-system or process operation whose arguments say which input it is.
-    Acts(Act),
-}
-
-/// Operations whose class depends on their arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
-    /// Reads the file named by the argument with that number.
-    Read(usize),
-    /// Reads kind and size of it; more when more fields are used.
-    Stat(usize),
-    /// Lists the directory.
-    List(usize),
-    /// Reads everything below it.
-    Tree(usize),
-    /// Lists what a pattern matches.
-    Glob(usize),
-    /// Writes.
-    Write,
-    /// Loads an environment file.
-    EnvFile,
-    /// Starts a program: the command and its arguments.
-    Spawn,
-    /// Runs a shell command line.
-    Shell,
-    /// Runs a script of the same interpreter.
-    Run(usize),
-    /// Starts a worker.
-    Worker,
-}
-
-/// One row.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// When it holds.
-    pub(super) when: Use,
-    /// What it says.
-    pub(super) class: Class,
-}
-
 /// A global or a module with its operations.
 #[derive(Debug, Default)]
 pub(super) struct Root {
@@ -101,8 +33,14 @@ pub(super) struct Root {
     pub(super) name: String,
     /// Its name in answers.
     pub(super) shown: String,
+    /// A global of the language or of node: changing it is a change for everyone.
+    pub(super) builtin: bool,
+    /// A global without any effect.
+    pub(super) harmless: bool,
     rows: FxHashMap<String, Vec<Row>>,
     pure: FxHashSet<String>,
+    /// Members that are other roots.
+    leads: FxHashMap<String, usize>,
     /// Members that stand for the root itself (`fs.promises`).
     through: FxHashSet<String>,
     /// Members without a row are pure.
@@ -117,6 +55,8 @@ impl Root {
     pub(super) fn find(&self, path: &[&str], when: Use) -> Option<(&Class, usize)> {
         for covered in (0..=path.len()).rev() {
             let key = path[..covered].join(".");
+            // What is said of the root alone holds for its members only when it holds for any use.
+            let when = if covered == 0 && !path.is_empty() { Use::Unspecific } else { when };
             if let Some(row) = self.rows.get(&key).and_then(|rows| choose(rows, when)) {
                 return Some((&row.class, covered));
             }
@@ -124,13 +64,19 @@ impl Root {
                 return Some((&Class::Pure, covered));
             }
         }
-        (self.rest_is_pure || path.is_empty()).then_some((&Class::Pure, 0))
+        let harmless = self.rest_is_pure || path.first().is_none_or(|member| of_every_function(member));
+        harmless.then_some((&Class::Pure, 0))
     }
 
     /// Whether a member only leads to the root again.
     pub(super) fn is_through(&self, member: &str) -> bool {
         self.through.contains(member)
     }
+}
+
+/// What functions, classes and objects have without saying anything new.
+fn of_every_function(member: &str) -> bool {
+    matches!(member, "name" | "length" | "prototype" | "toString" | "hasOwnProperty" | "valueOf")
 }
 
 /// The row that fits best; a function that is read as a value may be called by anyone.
@@ -140,6 +86,7 @@ fn choose(rows: &[Row], when: Use) -> Option<&Row> {
         Use::CallEmpty => &[Use::CallEmpty, Use::Call, Use::Any],
         Use::New => &[Use::New, Use::Any],
         Use::NewEmpty => &[Use::NewEmpty, Use::New, Use::Any],
+        Use::Unspecific => &[Use::Any],
         Use::Read | Use::Any => &[Use::Read, Use::Any, Use::CallEmpty, Use::Call],
     };
     order.iter().find_map(|wanted| rows.iter().find(|row| row.when == *wanted))
@@ -151,9 +98,10 @@ pub(super) struct Table {
     roots: Vec<Root>,
     globals: FxHashMap<String, usize>,
     modules: FxHashMap<String, usize>,
-    pure: FxHashSet<String>,
     members: FxHashMap<String, Vec<Row>>,
-    fixes: FxHashMap<String, String>,
+    /// By operation as answers show it; `None` for one that needs none.
+    fixes: FxHashMap<String, Option<String>>,
+    reasons: BTreeMap<Opaque, String>,
     by_name: FxHashMap<String, usize>,
 }
 
@@ -163,9 +111,9 @@ impl Table {
         self.globals.get(name).map(|&at| &self.roots[at])
     }
 
-    /// Whether every use of a global is pure.
-    pub(super) fn is_pure_global(&self, name: &str) -> bool {
-        self.pure.contains(name)
+    /// The root that a member of a root is.
+    pub(super) fn lead(&self, root: &Root, member: &str) -> Option<&Root> {
+        root.leads.get(member).map(|&at| &self.roots[at])
     }
 
     /// The root of a module specifier.
@@ -184,9 +132,40 @@ impl Table {
         self.members.contains_key(name)
     }
 
-    /// What to do about an operation, in one line.
+    /// What to do about an operation as answers show it, in one line.
     pub(super) fn fix(&self, operation: &str) -> Option<&str> {
-        self.fixes.get(operation).map(String::as_str)
+        let mut name = operation;
+        loop {
+            if let Some(fix) = self.fixes.get(name) {
+                return fix.as_deref();
+            }
+            name = &name[..name.rfind('.')?];
+        }
+    }
+
+    /// Every operation as answers show it, and whether all its uses are pure; sorted.
+    pub(super) fn operations(&self) -> Vec<(String, bool)> {
+        let mut found: BTreeMap<String, bool> = BTreeMap::new();
+        let mut note = |name: String, pure: bool| *found.entry(name).or_insert(true) &= pure;
+        for root in &self.roots {
+            let mut rows: Vec<(&String, &Vec<Row>)> = root.rows.iter().collect();
+            rows.sort_unstable_by_key(|(path, _)| *path);
+            for (path, rows) in rows {
+                let name =
+                    if path.is_empty() { root.shown.clone() } else { format!("{}.{path}", root.shown) };
+                note(name, rows.iter().all(|row| row.class == Class::Pure));
+            }
+            if root.harmless {
+                note(root.shown.clone(), true);
+            }
+            for member in root.pure.iter().collect::<BTreeSet<_>>() {
+                note(format!("{}.{member}", root.shown), true);
+            }
+        }
+        for name in self.members.keys().collect::<BTreeSet<_>>() {
+            note(name.clone(), false);
+        }
+        found.into_iter().collect()
     }
 
     fn load(source: &str) -> Result<Self, String> {
@@ -194,33 +173,73 @@ impl Table {
         if raw.schema != SCHEMA {
             return Err(format!("schema {:?} is not {SCHEMA:?}", raw.schema));
         }
-        let mut table = Self::default();
-        for name in raw.pure {
-            if !table.pure.insert(name.clone()) {
-                return Err(format!("pure global {name:?} is given twice"));
+        let mut table = Self { reasons: raw.fixes, ..Self::default() };
+        for (names, builtin) in [(raw.pure, true), (raw.platform, false)] {
+            for name in names {
+                table.add_harmless(name, builtin)?;
             }
         }
-        for root in raw.root {
+        let mut leads = Vec::new();
+        for mut root in raw.root {
+            leads.push((root.name.clone(), std::mem::take(&mut root.leads)));
             table.add_root(root)?;
         }
         for row in raw.row {
             table.add_row(row)?;
         }
-        for root in &mut table.roots {
-            let classes = root.rows.iter().map(|(key, rows)| (key.as_str(), rows));
-            let mut sorted: Vec<(&str, &Vec<Row>)> = classes.collect();
-            sorted.sort_unstable_by_key(|(key, _)| *key);
-            root.worst = match root.rows.get("").and_then(|rows| rows.iter().find(|r| r.when == Use::Read)) {
-                Some(own) => Some(own.class.clone()),
-                None => sorted
-                    .iter()
-                    .flat_map(|(_, rows)| rows.iter())
-                    .map(|row| &row.class)
-                    .max_by_key(|class| class.rank())
-                    .cloned(),
-            };
+        for (name, members) in leads {
+            let at = table.by_name[&name];
+            for (member, other) in members {
+                let to = table.by_name.get(&other).ok_or_else(|| format!("{other:?} is no root"))?;
+                table.roots[at].leads.insert(member, *to);
+            }
         }
+        table.find_worst();
         Ok(table)
+    }
+
+    /// The class of each root's worst member, which is the root's own when it escapes.
+    fn find_worst(&mut self) {
+        for root in &mut self.roots {
+            let mut rows: Vec<(&str, &Vec<Row>)> =
+                root.rows.iter().map(|(key, rows)| (key.as_str(), rows)).collect();
+            rows.sort_unstable_by_key(|(key, _)| *key);
+            let own = root.rows.get("").and_then(|rows| rows.iter().find(|r| r.when == Use::Read));
+            let worst = match own {
+                Some(own) => Some(&own.class),
+                None => {
+                    rows.iter().flat_map(|(_, rows)| *rows).map(|row| &row.class).max_by_key(|c| c.rank())
+                }
+            };
+            root.worst = worst.cloned();
+        }
+        for at in 0..self.roots.len() {
+            let mut others: Vec<usize> = self.roots[at].leads.values().copied().collect();
+            others.sort_unstable();
+            let inherited = others.iter().filter_map(|&other| self.roots[other].worst.clone());
+            let worst = inherited.chain(self.roots[at].worst.clone()).max_by_key(Class::rank);
+            let own =
+                self.roots[at].rows.get("").is_some_and(|rows| rows.iter().any(|r| r.when == Use::Read));
+            if !own {
+                self.roots[at].worst = worst;
+            }
+        }
+    }
+
+    fn add_harmless(&mut self, name: String, builtin: bool) -> Result<(), String> {
+        let at = self.roots.len();
+        if self.globals.insert(name.clone(), at).is_some() {
+            return Err(format!("pure global {name:?} is given twice"));
+        }
+        self.roots.push(Root {
+            name: name.clone(),
+            shown: name,
+            builtin,
+            harmless: true,
+            rest_is_pure: true,
+            ..Root::default()
+        });
+        Ok(())
     }
 
     fn add_root(&mut self, raw: RawRoot) -> Result<(), String> {
@@ -233,7 +252,7 @@ impl Table {
             modules.push(shown.clone());
         }
         for name in globals {
-            if self.pure.contains(&name) || self.globals.insert(name.clone(), at).is_some() {
+            if self.globals.insert(name.clone(), at).is_some() {
                 return Err(format!("global {name:?} is given twice"));
             }
         }
@@ -248,6 +267,7 @@ impl Table {
         self.roots.push(Root {
             name: raw.name,
             shown,
+            builtin: !raw.own,
             pure: raw.pure.into_iter().collect(),
             through: raw.through.into_iter().collect(),
             rest_is_pure: raw.rest == Rest::Pure,
@@ -258,11 +278,25 @@ impl Table {
 
     fn add_row(&mut self, raw: RawRow) -> Result<(), String> {
         let class = raw.class()?;
+        if raw.fix.is_none() && raw.needs_fix() {
+            let covered = matches!(&class, Class::Opaque(reason) if self.reasons.contains_key(reason));
+            let acts = matches!(class, Class::Acts(_));
+            if !covered && !acts {
+                return Err(format!("{:?} lacks fix", raw.operation));
+            }
+        }
         let when = raw.when.unwrap_or(Use::Any);
+        let of_reason = match &class {
+            Class::Opaque(reason) => self.reasons.get(reason).cloned(),
+            _ => None,
+        };
+        let fix = raw.fix.clone().or(of_reason);
         for operation in raw.operation.list() {
             self.add_operation(operation, Row { when, class: class.clone() })?;
-            if let Some(fix) = &raw.fix {
-                self.fixes.insert(operation.clone(), fix.clone());
+            let shown = operation.trim_start_matches("node:").trim_start_matches("npm:");
+            let known = self.fixes.entry(shown.trim_start_matches('.').to_owned()).or_default();
+            if known.is_none() {
+                known.clone_from(&fix);
             }
         }
         Ok(())
@@ -294,20 +328,6 @@ impl Table {
     }
 }
 
-impl Class {
-    /// Worse classes have higher ranks.
-    fn rank(&self) -> u32 {
-        match self {
-            Self::Pure => 0,
-            Self::Pinned(_) | Self::Env => 1,
-            Self::Acts(Act::Write | Act::EnvFile) => 2,
-            Self::Opaque(reason) if reason.is_input_opaque() => 4,
-            Self::Opaque(_) => 3,
-            Self::Acts(_) => 4,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,6 +351,17 @@ mod tests {
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\n"), "lacks reason"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"pinned\"\n"), "lacks pin"),
             (format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"shiny\"\n"), "unknown variant"),
+            (
+                format!("{base}[[row]]\noperation = \"A.c\"\nclass = \"opaque\"\nreason = \"clock\"\n"),
+                "lacks fix",
+            ),
+            (format!("{base}leads = {{ c = \"C\" }}\n{row}"), "is no root"),
+            (format!("schema = \"effects/1\"\npure = [\"A\"]\n[[root]]\nname = \"A\"\n{row}"), "twice"),
+            (
+                "schema = \"effects/1\"\npure = []\nplatform = [\"A\", \"A\"]\nroot = []\nrow = []"
+                    .to_owned(),
+                "twice",
+            ),
         ];
         for (source, expected) in cases {
             let error = Table::load(&source).unwrap_err();
@@ -344,6 +375,7 @@ mod tests {
         let date = table.global("Date").unwrap();
         assert_eq!(date.find(&["now"], Use::Call), Some((&Class::Opaque(Opaque::Clock), 1)));
         assert_eq!(date.find(&["UTC"], Use::Call).map(|(class, _)| class.rank()), Some(1));
+        assert!(table.fix("process.env").is_none() && table.fix("process.hrtime.bigint").is_some());
         let process = table.global("process").unwrap();
         assert_eq!(process.find(&["env", "HOME"], Use::Read), Some((&Class::Env, 1)));
         assert_eq!(table.module("node:fs").map(|root| root.name.as_str()), Some("node:fs"));

@@ -2,24 +2,26 @@
 //! node that may be a fact to the module that knows about it; it decides nothing
 //! itself.
 
-use owed_engine::facts::{self, Effect, Export, Import, Test};
+use owed_engine::facts::{self, Export, Import, Test};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    AssignmentExpression, AssignmentTarget, BindingPattern, Expression, IdentifierReference, PropertyKey,
-    VariableDeclarator,
+    Class, Expression, IdentifierReference, PropertyKey, TSSignature, TSType, TemplateLiteral,
 };
 use oxc_ast_visit::Visit;
-use oxc_semantic::{Scoping, SymbolId};
+use oxc_semantic::{Scoping, SymbolFlags, SymbolId};
 use oxc_span::{GetSpan, Span};
-use oxc_syntax::operator::AssignmentOperator;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cases::Suite;
+use super::clocks::{Body, Timers};
 use super::digest::Erasures;
+use super::effects::Noted;
+use super::held::Held;
 use super::lines::Lines;
 use super::spaces::Space;
 use super::table::{self, Table};
 use super::units::Units;
+use super::watched::Watched;
 
 /// What a symbol stands for, as far as it can be told from its declaration.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,8 @@ pub(super) enum Binding<'a> {
         /// The keys a destructuring pattern follows into it.
         keys: Vec<&'a str>,
     },
+    /// A class declaration.
+    Class(&'a Class<'a>),
     /// The variable of `for (const x of list)`.
     Each {
         /// The list.
@@ -57,11 +61,21 @@ pub(super) struct Known<'a> {
     pub(super) space: u32,
     /// Whether it is known to stand for no operation of the table.
     pub(super) inert: bool,
+    /// What is built on its value and must be watched, plus one; 0 for nothing.
+    pub(super) watched: u32,
+    /// Whether it holds the place of this file, or a path built from it.
+    pub(super) own_path: bool,
+    /// Whether it was met before its declaration.
+    pub(super) met: bool,
+    /// Whether it may be `undefined`.
+    pub(super) may_lack: bool,
+    /// The type it is declared with.
+    pub(super) typed: Option<&'a TSType<'a>>,
     /// Declared without a value.
-    blank: bool,
+    pub(super) blank: bool,
     /// What was assigned to it, and how many of its writes agree so far.
-    assigned: Option<&'a Expression<'a>>,
-    writes: usize,
+    pub(super) assigned: Option<&'a Expression<'a>>,
+    pub(super) writes: usize,
 }
 
 /// The state of the walk over one file.
@@ -84,6 +98,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) stack: Vec<AstKind<'a>>,
     /// By symbol.
     pub(super) known: Vec<Known<'a>>,
+    /// Interfaces and object types of the file.
+    pub(super) shapes: FxHashMap<&'a str, &'a [TSSignature<'a>]>,
     /// Symbols that other files can reach.
     pub(super) exported: FxHashSet<SymbolId>,
     /// The top-level bindings under construction.
@@ -100,6 +116,8 @@ pub(super) struct Walk<'s, 'a> {
     pub(super) tries: Vec<u32>,
     /// Enclosing functions and classes that have a `this` of their own.
     pub(super) receivers: u32,
+    /// A sloppy `this` is being followed.
+    pub(super) bare_this: bool,
     /// A loop variable and the element it holds, while all of them are tried.
     pub(super) chosen: Option<(SymbolId, &'a Expression<'a>)>,
     /// The first JSX element.
@@ -111,7 +129,15 @@ pub(super) struct Walk<'s, 'a> {
     /// Facts.
     pub(super) exports: Vec<Export>,
     /// Facts, with the unit they were seen in.
-    pub(super) effects: Vec<(u32, Effect)>,
+    pub(super) effects: Vec<Noted>,
+    /// Values whose uses decide about an effect.
+    pub(super) watched: Vec<Watched>,
+    /// Effects that wait for the rest of the file.
+    pub(super) held: Held<'a>,
+    /// Functions around the node being visited, outermost first.
+    pub(super) bodies: Vec<Body>,
+    /// Fake timers.
+    pub(super) timers: Timers,
     /// Facts.
     pub(super) tests: Vec<Test>,
 }
@@ -129,6 +155,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             whole: false,
             stack: Vec::with_capacity(64),
             known: vec![Known::default(); scoping.symbols_len()],
+            shapes: FxHashMap::default(),
             exported: FxHashSet::default(),
             units: Units::new(scoping.symbols_len()),
             spaces: Vec::new(),
@@ -137,12 +164,17 @@ impl<'s, 'a> Walk<'s, 'a> {
             keep_types: false,
             tries: vec![0],
             receivers: 0,
+            bare_this: false,
             chosen: None,
             jsx: None,
             suites: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
             effects: Vec::new(),
+            watched: Vec::new(),
+            held: Held::default(),
+            bodies: Vec::new(),
+            timers: Timers::default(),
             tests: Vec::new(),
         }
     }
@@ -152,9 +184,16 @@ impl<'s, 'a> Walk<'s, 'a> {
         (self.lines.line(span.start), facts::Span { start: span.start, end: span.end })
     }
 
-    /// The symbol an identifier refers to.
+    /// The symbol an identifier refers to. What is only declared to exist (`declare const
+    /// x`) is a global.
     pub(super) fn symbol(&self, it: &IdentifierReference<'a>) -> Option<SymbolId> {
-        self.scoping.get_reference(it.reference_id.get()?).symbol_id()
+        let symbol = self.scoping.get_reference(it.reference_id.get()?).symbol_id()?;
+        (!self.is_ambient(symbol)).then_some(symbol)
+    }
+
+    fn is_ambient(&self, symbol: SymbolId) -> bool {
+        let flags = self.scoping.symbol_flags(symbol);
+        flags.contains(SymbolFlags::Ambient) && !flags.intersects(SymbolFlags::Import)
     }
 
     /// Whether an identifier is the global of that name.
@@ -167,103 +206,15 @@ impl<'s, 'a> Walk<'s, 'a> {
         self.stack.len().checked_sub(up + 1).map(|at| self.stack[at])
     }
 
-    /// Notes what the variables of a declarator stand for.
-    pub(super) fn bind(&mut self, it: &'a VariableDeclarator<'a>, constant: bool) {
-        let Some(init) = &it.init else {
-            if let Some(id) = it.id.get_binding_identifier()
-                && let Some(symbol) = id.symbol_id.get()
-            {
-                self.known[symbol.index()].blank = true;
-            }
-            return;
-        };
-        if worth_following(init) {
-            self.bind_pattern(&it.id, init, &mut Vec::new(), constant);
-        }
-    }
-
-    fn bind_pattern(
-        &mut self,
-        pattern: &'a BindingPattern<'a>,
-        init: &'a Expression<'a>,
-        keys: &mut Vec<&'a str>,
-        constant: bool,
-    ) {
-        match pattern {
-            BindingPattern::BindingIdentifier(it) => {
-                let Some(symbol) = it.symbol_id.get() else { return };
-                if constant || !self.scoping.symbol_is_mutated(symbol) {
-                    let known = &mut self.known[symbol.index()];
-                    known.binding = Binding::Init { init, keys: keys.clone() };
-                    // A use came before the declaration and was not followed.
-                    if std::mem::take(&mut known.inert) {
-                        self.escape_alias(symbol, init.span());
-                    }
-                }
-            }
-            BindingPattern::ObjectPattern(it) => {
-                for property in &it.properties {
-                    let Some(key) = static_key(&property.key) else { continue };
-                    keys.push(key);
-                    self.bind_pattern(&property.value, init, keys, constant);
-                    keys.pop();
-                }
-            }
-            BindingPattern::AssignmentPattern(it) => self.bind_pattern(&it.left, init, keys, constant),
-            BindingPattern::ArrayPattern(_) => {}
-        }
-    }
-
-    /// `let dir; beforeEach(() => { dir = mkdtempSync(…) })`: once all writes of a
-    /// variable that starts empty were seen to agree, it stands for what they assign.
-    fn on_assignment(&mut self, it: &'a AssignmentExpression<'a>) {
-        let AssignmentTarget::AssignmentTargetIdentifier(target) = &it.left else { return };
-        let Some(symbol) = self.symbol(target) else { return };
-        if it.operator != AssignmentOperator::Assign || !self.known[symbol.index()].blank {
-            return;
-        }
-        let known = &self.known[symbol.index()];
-        let (agrees, assigned) = match known.assigned {
-            _ if it.right.is_null_or_undefined() => (true, known.assigned),
-            None => (worth_following(&it.right), Some(&it.right)),
-            Some(first) => (self.value(first).agrees(&self.value(&it.right)), Some(first)),
-        };
-        let known = &mut self.known[symbol.index()];
-        known.assigned = assigned;
-        known.writes += usize::from(agrees);
-        let writes = known.writes;
-        let all = self.scoping.get_resolved_references(symbol).filter(|r| r.is_write()).count();
-        if let Some(init) = assigned
-            && writes == all
-        {
-            let known = &mut self.known[symbol.index()];
-            known.binding = Binding::Init { init, keys: Vec::new() };
-            if std::mem::take(&mut known.inert) {
-                self.escape_alias(symbol, init.span());
-            }
-        }
-    }
-
-    fn bind_each(&mut self, left: &'a oxc_ast::ast::ForStatementLeft<'a>, list: &'a Expression<'a>) {
-        let oxc_ast::ast::ForStatementLeft::VariableDeclaration(declaration) = left else { return };
-        let Some(BindingPattern::BindingIdentifier(it)) = declaration.declarations.first().map(|d| &d.id)
-        else {
-            return;
-        };
-        let Some(symbol) = it.symbol_id.get() else { return };
-        if !self.scoping.get_resolved_references(symbol).any(|r| r.is_write()) || declaration.kind.is_const()
-        {
-            self.known[symbol.index()].binding = Binding::Each { list };
-        }
-    }
-
     fn on_identifier(&mut self, it: &'a IdentifierReference<'a>) {
         let Some(id) = it.reference_id.get() else { return };
         let reference = self.scoping.get_reference(id);
-        let value = reference.flags().is_value();
+        let (value, read) = (reference.flags().is_value(), reference.flags().is_read());
         let Some(symbol) = reference.symbol_id() else {
             if value {
                 self.on_global(it);
+            } else if it.name == "Buffer" {
+                self.held.buffers = true;
             }
             return;
         };
@@ -277,31 +228,25 @@ impl<'s, 'a> Walk<'s, 'a> {
         } else if self.scoping.symbol_scope_id(symbol) == self.scoping.root_scope_id() {
             self.units.refer(symbol);
         }
-        if value && !self.known[symbol.index()].inert {
+        if !value {
+            return;
+        }
+        if self.is_ambient(symbol) {
+            return self.on_global(it);
+        }
+        let known = &mut self.known[symbol.index()];
+        known.met |= read;
+        let (watched, own_path, inert) = (known.watched, known.own_path, known.inert);
+        if watched != 0 {
+            self.on_watched(watched as usize - 1, 0);
+        }
+        if own_path {
+            self.on_own_path(0, "__dirname", it.span);
+        }
+        if !inert {
             self.on_alias(it, symbol);
         }
     }
-}
-
-/// Whether an initialiser may stand for a module, an operation or a path.
-fn worth_following(init: &Expression<'_>) -> bool {
-    !matches!(
-        init,
-        Expression::ArrowFunctionExpression(_)
-            | Expression::FunctionExpression(_)
-            | Expression::ClassExpression(_)
-            | Expression::ObjectExpression(_)
-            | Expression::NumericLiteral(_)
-            | Expression::BooleanLiteral(_)
-            | Expression::NullLiteral(_)
-            | Expression::RegExpLiteral(_)
-            | Expression::BigIntLiteral(_)
-            | Expression::JSXElement(_)
-            | Expression::JSXFragment(_)
-            | Expression::UnaryExpression(_)
-            | Expression::UpdateExpression(_)
-            | Expression::ThisExpression(_)
-    )
 }
 
 /// The text of a property key that is not computed at run time.
@@ -309,6 +254,23 @@ pub(super) fn static_key<'a>(key: &'a PropertyKey<'a>) -> Option<&'a str> {
     match key {
         PropertyKey::StaticIdentifier(it) => Some(it.name.as_str()),
         PropertyKey::StringLiteral(it) => Some(it.value.as_str()),
+        PropertyKey::TemplateLiteral(it) => whole_template(it),
+        _ => None,
+    }
+}
+
+/// The text of a computed key that is a literal.
+pub(super) fn key<'a>(it: &'a Expression<'a>) -> Option<&'a str> {
+    match it.get_inner_expression() {
+        Expression::StringLiteral(it) if !it.lone_surrogates => Some(it.value.as_str()),
+        Expression::TemplateLiteral(it) => whole_template(it),
+        _ => None,
+    }
+}
+
+fn whole_template<'a>(it: &'a TemplateLiteral<'a>) -> Option<&'a str> {
+    match it.quasis.as_slice() {
+        [whole] => whole.value.cooked.as_ref().map(|text| text.as_str()),
         _ => None,
     }
 }
@@ -334,11 +296,23 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::ExportAllDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ExportFromDeclaration(it) => self.ambient_import(&it.source, it.span),
             AstKind::ThisExpression(_) => self.on_this(),
+            AstKind::Super(_) => self.on_super(),
             AstKind::VariableDeclaration(it) => {
                 for declarator in &it.declarations {
                     self.bind(declarator, it.kind.is_const());
                 }
             }
+            AstKind::FormalParameter(it) => self.on_parameter(it),
+            AstKind::BindingProperty(it) => self.on_binding_property(it),
+            AstKind::AssignmentTargetPropertyIdentifier(it) => {
+                self.on_assigned_property(it.binding.name.as_str(), it.span);
+            }
+            AstKind::AssignmentTargetPropertyProperty(it) => {
+                if let Some(name) = static_key(&it.name) {
+                    self.on_assigned_property(name, it.span);
+                }
+            }
+            AstKind::ExpressionStatement(it) => self.on_timer_statement(it),
             AstKind::ForOfStatement(it) => self.bind_each(&it.left, &it.right),
             AstKind::AssignmentExpression(it) => self.on_assignment(it),
             AstKind::JSXElement(_) | AstKind::JSXFragment(_) => {
@@ -347,8 +321,12 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::Function(_) => {
                 self.receivers += 1;
                 self.tries.push(0);
+                self.enter_body(kind.span());
             }
-            AstKind::ArrowFunctionExpression(_) => self.tries.push(0),
+            AstKind::ArrowFunctionExpression(_) => {
+                self.tries.push(0);
+                self.enter_body(kind.span());
+            }
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)
                     && parent.handler.is_some()
@@ -383,9 +361,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::Function(_) => {
                 self.receivers -= 1;
                 self.tries.pop();
+                self.bodies.pop();
             }
             AstKind::ArrowFunctionExpression(_) => {
                 self.tries.pop();
+                self.bodies.pop();
             }
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)

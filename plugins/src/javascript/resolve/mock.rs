@@ -27,9 +27,10 @@ impl Js<'_> {
         let originals: Vec<String> = out
             .targets
             .iter()
-            .filter_map(|target| match target {
-                Target::File(file) => Some(file.clone()),
-                _ => None,
+            .flat_map(|target| match target {
+                Target::File(file) => vec![file.clone()],
+                Target::Sources(dir) => self.package_sources(dir).to_vec(),
+                _ => Vec::new(),
             })
             .collect();
         for original in originals.iter().chain(&self.missing_original(dir, text, &out)) {

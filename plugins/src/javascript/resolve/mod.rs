@@ -8,8 +8,8 @@
 //! that was passed over; and it stops at a manifest that is broken or at output that is
 //! not built. `oxc_resolver` is the oracle of the tests instead.
 //!
-//! What it refuses to do: it does not look into third-party packages (their bytes are
-//! the lock file's business), runs nothing, and never reports a first-party specifier
+//! What it refuses to do: for selection it does not look into third-party packages (their
+//! bytes are the lock file's business; [`installed`] is for opacity), it runs nothing, and never reports a first-party specifier
 //! that leads nowhere as if it were nothing.
 
 mod alias;
@@ -17,6 +17,7 @@ mod bare;
 mod cache;
 mod enter;
 mod glob;
+mod installed;
 mod mock;
 mod package;
 mod probe;
@@ -35,7 +36,7 @@ use std::sync::{Arc, OnceLock};
 
 use owed_engine::facts::{Import, ImportKind, LoadMode};
 use owed_engine::path;
-use owed_engine::resolve::{Resolution, ResolveOptions, Resolver, Target, UnknownImport};
+use owed_engine::resolve::{Installed, Resolution, ResolveOptions, Resolver, Target, UnknownImport};
 use owed_engine::tree::Tree;
 
 use super::manifest::jsonc;
@@ -118,6 +119,14 @@ impl Resolver for Js<'_> {
             out.unknown = None;
         }
         self.with_styles(out)
+    }
+
+    fn sources(&self, dir: &str) -> Resolution {
+        self.whole(dir)
+    }
+
+    fn installed(&self, from: &str, import: &Import) -> Installed {
+        self.package_of(from, import)
     }
 
     /// The nearest `package.json` (it says whether a file is a module) and the
@@ -339,7 +348,7 @@ impl<'a> Js<'a> {
     fn string_reference(&self, dir: &str, text: &str, class: Class) -> Resolution {
         let mut out = self.module(dir, text, class);
         if out.unknown.take().is_some() {
-            out.targets.retain(|target| matches!(target, Target::File(_)));
+            out.targets.retain(|target| matches!(target, Target::File(_) | Target::Sources(_)));
         }
         out
     }

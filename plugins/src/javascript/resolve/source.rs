@@ -167,6 +167,14 @@ impl Js<'_> {
             inner = deeper;
             places.extend(SOURCE_DIRS.iter().map(|dir| below(owner, &below(dir, inner))));
         }
+        // Formats may lie side by side further down: `dist/query/cjs/index.js`.
+        if inner != rest && inner.contains('/') {
+            let kept = inner.split('/').filter(|segment| !FORMATS.contains(segment));
+            let plain = kept.collect::<Vec<_>>().join("/");
+            if plain != inner {
+                places.extend(SOURCE_DIRS.iter().map(|dir| below(owner, &below(dir, &plain))));
+            }
+        }
         // A bundle is called like its package, and made of the index.
         let bundle = path::basename(inner).split('.').next().unwrap_or(inner);
         let name = self.package(owner).string("name").map(path::basename).unwrap_or_default().to_owned();
@@ -217,13 +225,24 @@ impl Js<'_> {
 
     /// Adds everything that the output of a package may be made of.
     fn whole_package(&self, dir: &str, out: &mut Resolution) -> bool {
-        let sources = self.sources.get(dir, || Arc::new(self.sources_of(dir)));
-        if sources.is_empty() {
+        if self.package_sources(dir).is_empty() {
             return false;
         }
-        out.targets.push(Target::Listing(Listing { dir: dir.to_owned(), glob: "**".to_owned() }));
-        out.targets.extend(sources.iter().cloned().map(Target::File));
+        out.targets.push(Target::Sources(dir.to_owned()));
         true
+    }
+
+    /// The files that the output of a package may be made of, sorted.
+    pub(super) fn package_sources(&self, dir: &str) -> Arc<Vec<String>> {
+        self.sources.get(dir, || Arc::new(self.sources_of(dir)))
+    }
+
+    /// Those files, and their listing: another one may come.
+    pub(super) fn whole(&self, dir: &str) -> Resolution {
+        let listing = Target::Listing(Listing { dir: dir.to_owned(), glob: "**".to_owned() });
+        let files = self.package_sources(dir);
+        let targets = std::iter::once(listing).chain(files.iter().cloned().map(Target::File)).collect();
+        self.with_styles(Resolution { targets, ..Resolution::default() })
     }
 
     fn sources_of(&self, dir: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The resolver against trees in memory, one table a topic, and against `oxc_resolver`.
 
 use owed_engine::facts::{Import, ImportKind, LoadMode, Names, Presence, Span};
-use owed_engine::resolve::{Alias, AliasFind, Resolution, ResolveOptions, Target};
+use owed_engine::resolve::{Alias, AliasFind, Resolution, ResolveOptions, Resolver, Target};
 use owed_engine::tree::MemoryTree;
 
 mod oracle;
@@ -37,11 +37,25 @@ fn short(resolution: &Resolution) -> String {
 
 type Row<'a> = (ImportKind, &'a str, &'a str, &'a str);
 
+/// Whole packages written out.
+fn expanded(resolver: &dyn Resolver, resolution: &Resolution) -> Resolution {
+    let mut out = resolution.clone();
+    out.targets = (resolution.targets.iter())
+        .flat_map(|target| match target {
+            Target::Sources(dir) => resolver.sources(dir).targets,
+            other => vec![other.clone()],
+        })
+        .collect();
+    out.targets.sort();
+    out
+}
+
 fn check(tree: &MemoryTree, options: &ResolveOptions, rows: &[Row<'_>]) {
     let resolver = super::resolver(tree, options);
     for (kind, from, specifier, want) in rows {
         let got = resolver.resolve(from, &import(*kind, specifier));
-        assert_eq!(short(&got), *want, "{kind:?} {specifier:?} in {from}");
+        let shown = short(&expanded(&*resolver, &got));
+        assert_eq!(shown, *want, "{kind:?} {specifier:?} in {from}");
         assert_eq!(got, resolver.resolve(from, &import(*kind, specifier)), "asked again");
     }
 }

@@ -5,11 +5,12 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::walk::Walk;
 use super::words::word;
+use crate::measure::requoted;
 
 /// Kinds of literals, as in [`owed_engine::function::Symbol::Literal`].
 const STRING: u8 = 0;
 const NUMBER: u8 = 1;
-pub(super) const TEMPLATE: u8 = 3;
+const TEMPLATE: u8 = 3;
 pub(super) const CONSTANT: u8 = 4;
 
 impl Walk<'_, '_> {
@@ -28,8 +29,11 @@ impl Walk<'_, '_> {
                 let parts: Vec<String> = it.value.iter().map(|part| self.quoted(part)).collect();
                 (STRING, parts.join(" "))
             }
-            Expr::BytesLiteral(it) => (STRING, self.written(it.range).to_owned()),
-            Expr::NumberLiteral(it) => (NUMBER, self.written(it.range).to_owned()),
+            Expr::BytesLiteral(it) => {
+                let parts: Vec<String> = it.value.iter().map(|part| self.bytes(part)).collect();
+                (STRING, parts.join(" "))
+            }
+            Expr::NumberLiteral(it) => (NUMBER, number(self.written(it.range))),
             Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) => {
                 (CONSTANT, self.written(expr.range()).to_owned())
             }
@@ -43,17 +47,39 @@ impl Walk<'_, '_> {
         &self.text[range.start().to_usize()..range.end().to_usize()]
     }
 
-    /// A string as written, in double quotes where that needs no escape.
+    /// A string, whatever quotes it is written in.
     fn quoted(&self, it: &StringLiteral) -> String {
         let raw = self.written(it.range);
         let (at, marks) = opener(raw);
         let (prefix, quotes) = raw.split_at(at);
         let inner = quotes.get(marks..quotes.len().saturating_sub(marks)).unwrap_or_default();
-        if inner.contains(['"', '\'', '\\']) {
-            return raw.to_owned();
+        let mut letters: Vec<char> = prefix.to_ascii_lowercase().chars().filter(|c| *c != 'u').collect();
+        letters.sort_unstable();
+        let prefix: String = letters.into_iter().collect();
+        if marks == 3 {
+            return format!("{prefix}\"\"\"{inner}\"\"\"");
         }
-        let mark = if marks == 3 { "\"\"\"" } else { "\"" };
-        format!("{}{mark}{inner}{mark}", prefix.to_ascii_lowercase())
+        requoted(&prefix, inner, it.flags.prefix().is_raw())
+    }
+
+    fn bytes(&self, it: &ruff_python_ast::BytesLiteral) -> String {
+        let raw = self.written(it.range);
+        let (at, marks) = opener(raw);
+        let inner = raw.get(at + marks..raw.len().saturating_sub(marks)).unwrap_or_default();
+        let is_raw = it.flags.prefix().is_raw();
+        requoted(if is_raw { "br" } else { "b" }, inner, is_raw)
+    }
+
+    /// A plain string beside an f-string.
+    pub(super) fn plain_part(&mut self, it: &StringLiteral) {
+        let text = self.quoted(it);
+        self.builder.literal(STRING, text);
+    }
+
+    /// The text between two fields.
+    pub(super) fn template_part(&mut self, range: TextRange, raw: bool) {
+        let text = requoted("", self.written(range), raw);
+        self.builder.literal(TEMPLATE, text[1..text.len() - 1].to_owned());
     }
 
     /// The parameters with their kinds and defaults; annotations are erased.
@@ -83,6 +109,22 @@ impl Walk<'_, '_> {
         }
         self.builder.end();
     }
+}
+
+/// A number as formatters write it: in small letters, with digits around its point.
+fn number(written: &str) -> String {
+    let mut text = written.to_ascii_lowercase();
+    if text.starts_with("0x") || !text.contains('.') {
+        return text;
+    }
+    if text.starts_with('.') {
+        text.insert(0, '0');
+    }
+    let at = text.find('.').map_or(0, |at| at + 1);
+    if !text[at..].starts_with(|c: char| c.is_ascii_digit()) {
+        text.insert(at, '0');
+    }
+    text
 }
 
 /// Where a quote starts and how many marks it has.

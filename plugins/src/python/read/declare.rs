@@ -6,10 +6,12 @@
 //! `from a import x` to `from b import x` changes every declaration that uses `x`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use owed_engine::facts::{Declaration, DeclarationKind, Export};
 use ruff_python_ast::token::Token;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
 
 use super::digest::{Digest, Digests, shortened};
 use super::loads;
@@ -40,6 +42,7 @@ pub(super) fn declarations(
     lines: &Lines<'_>,
 ) -> Vec<Declaration> {
     let references = references(walk, whole);
+    let members = members(walk);
     let digests = Digests::of(walk, &references, text, tokens);
     let mut declared: BTreeMap<&str, Declaration> = BTreeMap::new();
     let mut parts: Vec<(&str, Digest)> = Vec::new();
@@ -60,9 +63,9 @@ pub(super) fn declarations(
                 span: loads::span(range),
             });
             declaration.effects_at_import |= effects_at_import;
-            let referred =
-                references[at].iter().filter(|s| **s != symbol).map(|s| walk.names.name(*s).to_owned());
-            declaration.references.extend(referred);
+            let others = references[at].iter().filter(|s| **s != symbol);
+            declaration.references.extend(others.flat_map(|s| written(walk, &members, at, *s)));
+            declaration.references.extend(subclasses(walk, at));
         }
     }
     combine(&mut declared, parts);
@@ -71,7 +74,11 @@ pub(super) fn declarations(
         name: name.to_owned(),
         kind,
         digest,
-        references: references[unit.0 as usize].iter().map(|s| walk.names.name(*s).to_owned()).collect(),
+        references: {
+            let unit = unit.0 as usize;
+            let names = references[unit].iter().flat_map(|s| written(walk, &members, unit, *s));
+            names.chain(subclasses(walk, unit)).collect()
+        },
         effects_at_import: unit == MODULE_UNIT,
         line: lines.line(range.start().to_u32()),
         span: loads::span(range),
@@ -158,19 +165,75 @@ fn references(walk: &Walk<'_>, whole: &[UnitId]) -> Vec<Vec<Symbol>> {
     }
     references
 }
-fn is_builtin(name: &str) -> bool {
-    BUILTINS.split_whitespace().any(|builtin| builtin == name)
+
+/// Attribute chains by unit and symbol, sorted.
+type ChainsOf<'w, 'a> = BTreeMap<(u32, Symbol), Vec<&'w [&'a str]>>;
+
+/// The chains through which each unit uses an imported name, where it uses it in no other
+/// way.
+fn members<'w, 'a>(walk: &'w Walk<'a>) -> ChainsOf<'w, 'a> {
+    let mut by_name: ChainsOf<'w, 'a> = BTreeMap::new();
+    let Some(members) = &walk.members else { return by_name };
+    let chains = members.chains.iter();
+    let only = chains.filter(|(unit, symbol, _)| !members.whole.contains(&(*unit, *symbol)));
+    let mut sorted: Vec<(u32, Symbol, &'w [&'a str])> =
+        only.map(|(unit, symbol, chain)| (unit.0, *symbol, chain.as_slice())).collect();
+    sorted.sort_unstable();
+    for (unit, symbol, chain) in sorted {
+        by_name.entry((unit, symbol)).or_default().push(chain);
+    }
+    by_name
 }
 
-/// Names of the builtins module that are often read.
+/// The mark of a unit that asks a class for its subclasses, which no name leads to.
+fn subclasses(walk: &Walk<'_>, unit: usize) -> Option<String> {
+    let asks = walk.members.as_ref()?.subclasses.iter().any(|asking| asking.0 as usize == unit);
+    asks.then(|| units::SUBCLASSES.to_owned())
+}
+
+/// How a unit refers to a name: `m.attr` for each attribute it reads of an import of which
+/// it does nothing else, otherwise the name.
+fn written(walk: &Walk<'_>, members: &ChainsOf<'_, '_>, unit: usize, symbol: Symbol) -> Vec<String> {
+    let name = walk.names.name(symbol);
+    let mut bindings = walk.names.bindings(MODULE, symbol).peekable();
+    let imported = bindings.peek().is_some() && bindings.all(|b| matches!(b.bound, Bound::Import(_)));
+    let key = (u32::try_from(unit).unwrap_or(u32::MAX), symbol);
+    match members.get(&key) {
+        Some(chains) if imported => {
+            chains.iter().map(|chain| format!("{name}.{}", chain.join("."))).collect()
+        }
+        _ => vec![name.to_owned()],
+    }
+}
+
+/// Whether `name` is known without being bound: a builtin of Python 3, or one of Python 2
+/// that code for both asks for.
+pub(super) fn is_builtin(name: &str) -> bool {
+    static NAMES: LazyLock<FxHashSet<&str>> = LazyLock::new(|| BUILTINS.split_whitespace().collect());
+    NAMES.contains(name) || (name.starts_with("__") && name.ends_with("__"))
+}
+
+/// `dir(builtins)` of CPython 3.8 to 3.14, what `site` adds, and the builtins of Python 2.
 const BUILTINS: &str = "
-ArithmeticError AssertionError AttributeError BaseException Ellipsis Exception False ImportError
-IndexError KeyError KeyboardInterrupt ModuleNotFoundError NameError None NotImplemented
-NotImplementedError OSError RuntimeError StopIteration SystemExit True TypeError UnicodeDecodeError
-ValueError ZeroDivisionError __file__ __import__ __name__ abs all any bool bytearray bytes callable chr
-classmethod complex delattr dict dir divmod enumerate eval exec filter float format frozenset getattr
-globals hasattr hash id int isinstance issubclass iter len list locals map max min next object open ord
-print property range repr reversed set setattr sorted str super zip
+ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError
+BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError
+ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning
+EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError
+FutureWarning GeneratorExit IOError ImportError ImportWarning IndentationError IndexError
+InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError
+ModuleNotFoundError NameError None NotADirectoryError NotImplemented NotImplementedError OSError
+OverflowError PendingDeprecationWarning PermissionError ProcessLookupError PythonFinalizationError
+RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration
+StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True TypeError
+UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError
+UnicodeWarning UserWarning ValueError Warning WindowsError ZeroDivisionError _IncompleteInputError
+abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile
+complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset
+getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list locals
+map max memoryview min next object oct open ord pow print property quit range repr reversed round set
+setattr slice sorted staticmethod str sum super tuple type vars zip
+StandardError apply basestring buffer cmp coerce execfile file intern long raw_input reduce reload unichr
+unicode xrange
 ";
 
 /// The names a literal `__all__` lists.

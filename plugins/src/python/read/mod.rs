@@ -14,6 +14,7 @@ mod digest;
 mod effects;
 mod eval;
 mod loads;
+mod modules;
 mod names;
 mod place;
 mod purity;
@@ -56,6 +57,19 @@ pub fn declares_encoding(bytes: &[u8]) -> bool {
 /// What a person can do about an effect with this operation, in one line.
 pub fn fix(operation: &str) -> Option<&'static str> {
     rows::TABLE.fix(operation)
+}
+
+/// Whether the effect table says all that a package outside the standard library does, so
+/// that its own code need not be read. Rows alone do not: `numpy.load` has one, and the rest
+/// of numpy is native code.
+pub fn models(package: &str) -> bool {
+    rows::TABLE.models(package)
+}
+
+/// Every operation of the effect table as answers show it, and whether a case names it in
+/// its code (else in what it expects); sorted.
+pub fn operations() -> Vec<(String, bool)> {
+    rows::TABLE.operations()
 }
 
 /// Reads one file.
@@ -125,15 +139,15 @@ fn facts(
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
-    let walk = walk::Walk::new(body, text.len(), stub, limit);
+    let walk = walk::Walk::new(body, text.len(), stub, declarations, limit);
     if walk.too_deep {
         return None;
     }
-    let found = effects::judge(&walk, text, name, lines);
+    let listed = declare::listed(body);
+    let found = effects::judge(&walk, text, name, &listed, lines);
     let names = &names::Names::new(&walk);
     let eval = eval::Eval::new(names, name);
     let purity = purity::Purity { names, eval: &eval };
-    let listed = declare::listed(body);
     let mut imports: Vec<_> = walk.imports.iter().map(|i| loads::statement(i, lines)).collect();
     imports.extend(found.imports);
     let is_package = name.starts_with("__init__.");

@@ -10,9 +10,14 @@ use std::rc::Rc;
 use ruff_python_ast::{self as ast, Expr};
 use rustc_hash::FxHashMap;
 
-use super::rows::TABLE;
+use super::declare::is_builtin;
+use super::loads;
+use super::modules::{
+    fixture, imported, is_module_with_effects, is_pure_builtin, module_of, unwrapped, without_builtins,
+};
+use super::rows::{Class, Entry, TABLE, is_stdlib};
 use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
-use super::walk::{Target, Walk};
+use super::walk::{Statement, Target, Walk};
 
 /// Names answered for within one another; longer chains of aliases are given up, and said so.
 const HOPS: u32 = 48;
@@ -64,22 +69,81 @@ impl<'w, 'a> Names<'w, 'a> {
         }
         let roots = self.of(root, scope, !attributes.is_empty());
         if roots.is_empty() {
+            if attributes.len() >= 2
+                && let Some(name) = self.through(root, scope, &attributes)
+            {
+                found(&name);
+            }
             return;
         }
         if attributes.is_empty() {
-            roots.iter().for_each(|r| found(r));
+            roots.iter().for_each(|r| found(without_builtins(r)));
             return;
         }
         let mut name = String::with_capacity(48);
         for root in roots.iter() {
             name.clear();
             name.push_str(root);
-            for attribute in attributes.iter().rev() {
+            // The class of an instance has the instance's members.
+            for attribute in attributes.iter().rev().filter(|a| **a != "__class__") {
                 name.push('.');
                 name.push_str(attribute);
             }
-            found(&name);
+            found(without_builtins(&name));
         }
+    }
+
+    /// `helpers.time.time`, where `helpers` is a module of the project: it may have imported
+    /// `time`. Not if the file imports `helpers.time` as a module itself.
+    fn through(&self, root: &'a Expr, scope: ScopeId, attributes: &[&'a str]) -> Option<String> {
+        let (first, _) = attributes.split_last()?;
+        if !is_module_with_effects(first) {
+            return None;
+        }
+        let target = self.import_of(root, scope)?;
+        let is_module = match target.name {
+            None => target.level > 0 || !is_stdlib(target.module),
+            Some(name) => target.level > 0 && name.starts_with(|c: char| c.is_lowercase()),
+        };
+        if !is_module || target.type_only {
+            return None;
+        }
+        let submodule = format!("{}.{first}", loads::dotted(target));
+        let imported = self.walk.imports.iter().any(|import| match import.statement {
+            Statement::Import(alias) => alias.name.as_str() == submodule,
+            Statement::From(from) => from.module.as_ref().is_some_and(|m| m.as_str() == submodule),
+        });
+        let name = attributes.iter().rev().copied().collect::<Vec<_>>().join(".");
+        let has_effects = TABLE.row(&name).is_some_and(|row| row.class != Class::Pure);
+        (!imported && has_effects).then_some(name)
+    }
+
+    /// Whether the root of the chain `expr` is an import or an alias of one, and nothing
+    /// else: what is stored in it is stored in the module or class itself.
+    pub(super) fn is_imported(&self, expr: &'a Expr, scope: ScopeId) -> bool {
+        let mut at = (expr, scope);
+        for _ in 0..8 {
+            let mut root = at.0;
+            while let Expr::Attribute(attribute) = root {
+                root = &attribute.value;
+            }
+            let Expr::Name(name) = root else { return false };
+            let names = &self.walk.names;
+            let Some(symbol) = names.find(&name.id) else { return false };
+            let Some(bound) = names.resolve(at.1, symbol) else {
+                return matches!(name.id.as_str(), "__builtins__");
+            };
+            let mut bindings = names.bindings(bound, symbol);
+            let Some(first) = bindings.next() else { return false };
+            match first.bound {
+                Bound::Import(_) => return bindings.all(|b| matches!(b.bound, Bound::Import(_))),
+                Bound::Value(value @ (Expr::Name(_) | Expr::Attribute(_))) if bindings.next().is_none() => {
+                    at = (value, first.scope);
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Whether `test` holds for a qualified name of `expr`.
@@ -103,8 +167,15 @@ impl<'w, 'a> Names<'w, 'a> {
                 self.each(expr, scope, &mut |name| all.push(name.to_owned()));
                 all.into()
             }
-            // Members of an instance are those of its class.
-            Expr::Call(call) if member && is_class_like(&call.func) => self.of(&call.func, scope, true),
+            Expr::Call(call) => self.of_call(call, scope, member),
+            Expr::Subscript(subscript) => match &*subscript.slice {
+                Expr::StringLiteral(name) if self.is(&subscript.value, scope, "sys.modules") => {
+                    let module = name.value.to_str();
+                    imported(Target { level: 0, module, name: None, type_only: false })
+                        .map_or_else(nothing, |name| Rc::new([name]))
+                }
+                _ => nothing(),
+            },
             Expr::Await(inner) => self.of(&inner.value, scope, member),
             Expr::Named(inner) => self.of(&inner.value, scope, member),
             Expr::If(choice) => {
@@ -122,16 +193,90 @@ impl<'w, 'a> Names<'w, 'a> {
         }
     }
 
+    /// What a call gives: the module it imports, the attribute it gets, an instance of
+    /// the class it makes or is known to return.
+    fn of_call(&self, call: &'a ast::ExprCall, scope: ScopeId, member: bool) -> Roots {
+        let args = &call.arguments.args;
+        let mut all: Vec<String> = Vec::new();
+        let mut plain = false;
+        self.each(&call.func, scope, &mut |function| match function {
+            "__import__" | "importlib.import_module" | "importlib.__import__" | "pytest.importorskip" => {
+                if let Some(Expr::StringLiteral(text)) = args.first() {
+                    let text = text.value.to_str();
+                    // `__import__("a.b")` gives `a`.
+                    let top = function.ends_with("__import__") && call.arguments.len() == 1;
+                    let module = if top { text.split('.').next().unwrap_or(text) } else { text };
+                    all.extend(imported(Target { level: 0, module, name: None, type_only: false }));
+                }
+            }
+            "getattr" => {
+                if let [object, Expr::StringLiteral(name), ..] = &**args {
+                    let of = self.of(object, scope, true);
+                    all.extend(of.iter().map(|root| format!("{root}.{}", name.value.to_str())));
+                }
+            }
+            "type" if args.len() == 1 => all.extend(self.of(&args[0], scope, true).iter().cloned()),
+            "importlib.reload" => {
+                if let Some(module) = args.first() {
+                    all.extend(self.of(module, scope, member).iter().cloned());
+                }
+            }
+            "datetime.datetime" | "datetime.date" | "datetime.time" if member => {
+                all.push(function.to_owned())
+            }
+            name if member => match TABLE.row(name).and_then(|row| row.returns.as_deref()) {
+                Some(class) => all.push(class.to_owned()),
+                None => plain = true,
+            },
+            _ => {}
+        });
+        if all.is_empty() {
+            // Members of an instance are those of its class.
+            let class =
+                member && (plain || matches!(&*call.func, Expr::Name(_))) && is_class_like(&call.func);
+            return if class { self.of(&call.func, scope, true) } else { nothing() };
+        }
+        all.into()
+    }
+
     fn of_name(&self, name: &'a ast::ExprName, scope: ScopeId, member: bool) -> Roots {
         let names = &self.walk.names;
         let Some(symbol) = names.find(&name.id) else { return nothing() };
         match names.resolve(scope, symbol) {
             Some(at) => self.of_symbol(at, symbol, member),
+            None if name.id.as_str() == "__builtins__" => Rc::new(["builtins".to_owned()]),
             None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
-                Rc::new([name.id.as_str().to_owned()])
+                either(&(Rc::new([name.id.as_str().to_owned()]) as Roots), &self.starred(&name.id))
             }
-            None => nothing(),
+            None => self.starred(&name.id),
         }
+    }
+
+    /// Whether a star import of the standard library may bring this name.
+    pub(super) fn is_starred(&self, name: &str) -> bool {
+        self.walk.star && is_module_with_effects(name)
+            || self.walk.stars.iter().any(|module| {
+                let full = format!("{}.{name}", module_of(module));
+                !matches!(TABLE.entry(&full), Entry::Unlisted)
+                    || name.bytes().all(|b| !b.is_ascii_lowercase())
+            })
+    }
+
+    /// What a star import of a known module may bring under this name.
+    fn starred(&self, name: &str) -> Roots {
+        let mut all: Vec<String> = Vec::new();
+        for module in &self.walk.stars {
+            let full = format!("{}.{name}", module_of(module));
+            if TABLE.is_holder(&full) || TABLE.row(&full).is_some_and(|_| !is_builtin(name)) {
+                all.push(full);
+            }
+        }
+        // `from .base import *` brings the modules that `base` imports, under their names.
+        let elsewhere = self.walk.stars.len() < self.walk.star_count;
+        if all.is_empty() && elsewhere && is_module_with_effects(name) {
+            all.push(name.to_owned());
+        }
+        if all.is_empty() { nothing() } else { all.into() }
     }
 
     fn of_symbol(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {
@@ -257,12 +402,17 @@ impl<'w, 'a> Names<'w, 'a> {
 fn may_lead(bound: Bound<'_>, member: bool) -> bool {
     match bound {
         Bound::Import(_) => true,
-        Bound::Value(value) => match value {
-            Expr::Call(call) => member && is_class_like(&call.func),
-            Expr::Name(_) | Expr::Attribute(_) | Expr::Await(_) | Expr::Named(_) => true,
-            Expr::If(_) | Expr::BoolOp(_) => true,
-            _ => false,
-        },
+        Bound::Value(value) => matches!(
+            value,
+            Expr::Call(_)
+                | Expr::Name(_)
+                | Expr::Attribute(_)
+                | Expr::Await(_)
+                | Expr::Named(_)
+                | Expr::If(_)
+                | Expr::BoolOp(_)
+                | Expr::Subscript(_)
+        ),
         Bound::Entered(_) | Bound::Class(..) => member,
         Bound::Parameter(_) => true,
         _ => false,
@@ -287,96 +437,11 @@ fn either(a: &Roots, b: &Roots) -> Roots {
     a.iter().chain(extra).cloned().collect()
 }
 
-/// The qualified name of an import, when the effect table knows its top-level module.
-fn imported(target: Target<'_>) -> Option<String> {
-    if target.level > 0 {
-        return None;
-    }
-    let module = match target.module {
-        "mock" => "unittest.mock",
-        "posixpath" | "ntpath" => "os.path",
-        "pathlib2" => "pathlib",
-        "importlib_resources" => "importlib.resources",
-        "cPickle" | "_pickle" => "pickle",
-        module => module,
-    };
-    // Most imports end here, before anything is put together.
-    if !TABLE.knows(module) {
-        return None;
-    }
-    match target.name {
-        Some(name) => Some(format!("{module}.{name}")).filter(|full| TABLE.knows(full)),
-        None => Some(module.to_owned()),
-    }
-}
-
-/// What the fixtures of pytest and pytest-mock stand for.
-fn fixture(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "monkeypatch" => "pytest.MonkeyPatch",
-        "mocker" | "session_mocker" | "module_mocker" | "class_mocker" | "package_mocker" => "unittest.mock",
-        "testdir" | "pytester" => "pytest.Pytester",
-        _ => return None,
-    })
-}
-
-/// Builtins with a row that says their call is harmless at import.
-fn is_pure_builtin(name: &str) -> bool {
-    matches!(
-        name,
-        "set"
-            | "frozenset"
-            | "dict"
-            | "list"
-            | "tuple"
-            | "str"
-            | "int"
-            | "float"
-            | "bool"
-            | "bytes"
-            | "bytearray"
-            | "complex"
-            | "range"
-            | "slice"
-            | "len"
-            | "sorted"
-            | "min"
-            | "max"
-            | "sum"
-            | "abs"
-            | "round"
-            | "chr"
-            | "ord"
-            | "repr"
-            | "type"
-            | "object"
-            | "staticmethod"
-            | "classmethod"
-            | "property"
-    )
-}
-
-fn is_class_like(func: &Expr) -> bool {
+pub(super) fn is_class_like(func: &Expr) -> bool {
     let last = match func {
         Expr::Name(name) => name.id.as_str(),
         Expr::Attribute(attribute) => attribute.attr.as_str(),
         _ => return false,
     };
     last.starts_with(|c: char| c.is_uppercase()) || matches!(last, "datetime" | "date" | "local")
-}
-
-/// `Optional[X]`, `X | None`, `Annotated[X, …]`: the first class in an annotation.
-fn unwrapped(annotation: &Expr) -> &Expr {
-    match annotation {
-        Expr::Subscript(s) => match &*s.slice {
-            Expr::Tuple(t) => t.elts.first().map_or(annotation, unwrapped),
-            inner => unwrapped(inner),
-        },
-        Expr::BinOp(op) if op.op == ast::Operator::BitOr => match &*op.left {
-            Expr::NoneLiteral(_) | Expr::StringLiteral(_) => unwrapped(&op.right),
-            Expr::Name(name) if name.id.as_str() == "str" => unwrapped(&op.right),
-            left => unwrapped(left),
-        },
-        other => other,
-    }
 }

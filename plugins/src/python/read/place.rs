@@ -3,6 +3,9 @@
 
 use owed_engine::facts::{PathBase, PathExpr};
 
+/// As many strings are told apart.
+const MOST: usize = 64;
+
 /// A path with a known start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -37,6 +40,8 @@ pub(super) enum Value {
         exact: bool,
         package: bool,
     },
+    /// One of a few strings.
+    OneOf(Vec<String>),
     /// A file of a package, by the package's dotted name.
     Package {
         name: String,
@@ -58,9 +63,22 @@ impl Value {
         Self::Text { text: String::new(), exact: false, package: false }
     }
 
+    /// Each value it may be, when they are few.
+    pub(super) fn each(self) -> Vec<Self> {
+        match self {
+            Self::OneOf(texts) => texts.into_iter().map(Self::text).collect(),
+            other => vec![other],
+        }
+    }
+
     /// A string used as a path.
     pub(super) fn into_path(self) -> Self {
         match self {
+            Self::OneOf(texts) => texts
+                .into_iter()
+                .map(|text| Self::text(text).into_path())
+                .reduce(Self::or)
+                .unwrap_or(Self::Unknown),
             Self::Text { package: true, .. } => Self::Unknown,
             Self::Text { text, exact, .. } => {
                 if text.starts_with('~') {
@@ -86,6 +104,10 @@ impl Value {
     /// `self / other` and `os.path.join(self, other)`.
     pub(super) fn join(self, other: Self) -> Self {
         let first = self.into_path();
+        if let Self::OneOf(texts) = other {
+            let joined = texts.into_iter().map(|text| first.clone().join(Self::text(text)));
+            return joined.reduce(Self::or).unwrap_or(Self::Unknown);
+        }
         match (first, other) {
             (Self::Memory, _) => Self::Unknown,
             (first @ (Self::Tmp | Self::Home), _) => first,
@@ -114,6 +136,14 @@ impl Value {
     /// `self + other` of strings.
     pub(super) fn concat(self, other: Self) -> Self {
         match (self, other) {
+            (Self::OneOf(texts), other) => {
+                let all = texts.into_iter().map(|text| Self::text(text).concat(other.clone()));
+                all.reduce(Self::or).unwrap_or(Self::Unknown)
+            }
+            (first, Self::OneOf(texts)) => {
+                let all = texts.into_iter().map(|text| first.clone().concat(Self::text(text)));
+                all.reduce(Self::or).unwrap_or(Self::Unknown)
+            }
             (Self::Text { text, exact: true, package }, Self::Text { text: more, exact, package: false }) => {
                 Self::Text { text: text + &more, exact, package }
             }
@@ -157,6 +187,14 @@ impl Value {
         }
     }
 
+    fn texts(self) -> Option<Vec<String>> {
+        match self {
+            Self::Text { text, exact: true, package: false } => Some(vec![text]),
+            Self::OneOf(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
     /// One value for what may be either.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
@@ -166,7 +204,19 @@ impl Value {
             (Self::Place(a), Self::Place(b)) if a.base == b.base && a.base != PathBase::Absolute => {
                 Self::Place(Place { exact: false, ..Place::new(a.base, &shared(&a.path, &b.path)) })
             }
-            (Self::Text { .. }, Self::Text { .. }) => Self::some_text(),
+            (a @ (Self::Text { .. } | Self::OneOf(_)), b @ (Self::Text { .. } | Self::OneOf(_))) => {
+                match (a.texts(), b.texts()) {
+                    (Some(mut texts), Some(more)) => {
+                        for text in more {
+                            if !texts.contains(&text) {
+                                texts.push(text);
+                            }
+                        }
+                        if texts.len() <= MOST { Self::OneOf(texts) } else { Self::some_text() }
+                    }
+                    _ => Self::some_text(),
+                }
+            }
             _ => Self::Unknown,
         }
     }

@@ -11,7 +11,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use super::eval::Eval;
 use super::names::Names;
 use super::place::Value;
-use super::rows::{Arguments, Class, TABLE, is_stdlib};
+use super::rows::{Arguments, TABLE, is_stdlib};
 use super::scope::{Bound, MODULE, ScopeId};
 
 /// Base classes are followed this far.
@@ -198,9 +198,10 @@ impl<'a> Purity<'_, 'a> {
     fn is_harmless(&self, callee: &'a Expr, scope: ScopeId, arguments: Arguments) -> bool {
         let mut known = None;
         self.names.each(callee, scope, &mut |name| {
-            let harmless = TABLE.row(name).is_some_and(|r| {
-                r.class == Class::Pure && (r.arguments == arguments || r.arguments == Arguments::Any)
-            });
+            let harmless = TABLE
+                .row(name)
+                .and_then(|r| r.arguments)
+                .is_some_and(|known| known == arguments || known == Arguments::Any);
             // Patching restores what it changes, and nothing is changed by decorating.
             let harmless = harmless || (arguments == Arguments::Any && name.starts_with("unittest.mock."));
             known = Some(known.unwrap_or(true) && harmless);

@@ -55,6 +55,8 @@ pub(super) enum Bound<'a> {
     Value(&'a Expr),
     /// `for name in value`; the position when the target is a tuple.
     Element(&'a Expr, Option<u8>),
+    /// `a, name = value`: the position.
+    Unpacked(&'a Expr, u8),
     /// `with value as name`.
     Entered(&'a Expr),
     /// `def`, with the scope of its body.
@@ -109,6 +111,8 @@ pub(super) struct Scopes<'a> {
     pub(super) scopes: Vec<Scope>,
     bindings: Vec<Binding<'a>>,
     latest: FxHashMap<(ScopeId, Symbol), u32>,
+    /// Functions by the scope of their bodies, and where each is bound.
+    bodies: FxHashMap<ScopeId, (&'a ast::StmtFunctionDef, ScopeId)>,
     /// `self.name = value`, by the scope of the class.
     members: FxHashMap<(ScopeId, Symbol), u32>,
 }
@@ -178,6 +182,8 @@ impl<'a> Scopes<'a> {
             Bound::Parameter(Some(_)) => flag::ALIAS,
             _ => 0,
         };
+        // Values are looked up where they are written.
+        let written = scope;
         if scope != MODULE
             && let Some(&first) = self.latest.get(&(scope, symbol))
         {
@@ -188,9 +194,12 @@ impl<'a> Scopes<'a> {
             }
         }
         self.flags[symbol.index()] |= if scope == MODULE { flag::OUTSIDE } else { flag::INSIDE };
+        if let Bound::Function(def, body) = bound {
+            self.bodies.insert(body, (def, scope));
+        }
         let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
         self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
-        self.bindings.push(Binding { bound, scope, older });
+        self.bindings.push(Binding { bound, scope: written, older });
     }
 
     /// Records `self.name = value` in the class with the scope `class`.
@@ -276,6 +285,19 @@ impl<'a> Scopes<'a> {
         None
     }
 
+    /// The function whose body has the scope `body`, and where it is bound.
+    pub(super) fn function_with(&self, body: ScopeId) -> Option<(&'a ast::StmtFunctionDef, ScopeId)> {
+        self.bodies.get(&body).copied()
+    }
+
+    /// Every function of the file.
+    pub(super) fn functions(&self) -> impl Iterator<Item = &'a ast::StmtFunctionDef> + '_ {
+        self.bindings.iter().filter_map(|b| match b.bound {
+            Bound::Function(def, _) => Some(def),
+            _ => None,
+        })
+    }
+
     /// Every symbol bound in the module scope.
     pub(super) fn module_symbols(&self) -> Vec<Symbol> {
         (0..self.names.len()).map(Symbol::new).filter(|&s| self.flags(s) & flag::OUTSIDE != 0).collect()
@@ -286,7 +308,8 @@ fn intrinsic(name: &str) -> u8 {
     match name {
         "self" | "cls" => flag::SELF,
         "open" | "exec" | "eval" | "compile" | "__import__" | "getattr" | "globals" | "vars" | "hash"
-        | "id" | "input" | "breakpoint" | "locals" | "dir" | "hasattr" => flag::BUILTIN,
+        | "id" | "input" | "breakpoint" | "locals" | "dir" | "hasattr" | "setattr" | "delattr"
+        | "execfile" | "raw_input" | "reload" | "__builtins__" => flag::BUILTIN,
         "__file__" | "__path__" | "__doc__" | "__name__" | "__package__" | "__loader__" | "__spec__" => {
             flag::BUILTIN
         }

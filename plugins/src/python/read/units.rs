@@ -21,6 +21,9 @@ pub(super) const MODULE: &str = "<module>";
 /// The name of the declaration of [`MAIN_UNIT`].
 pub(super) const MAIN: &str = "<main>";
 
+/// What a unit refers to that asks classes for their subclasses.
+pub(super) const SUBCLASSES: &str = "<subclasses>";
+
 /// One unit.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {

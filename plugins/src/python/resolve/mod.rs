@@ -12,6 +12,7 @@
 
 mod dotted;
 mod index;
+mod installed;
 mod pattern;
 mod walk;
 mod written;
@@ -21,7 +22,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use owed_engine::facts::{Import, ImportKind, Name, Names, Presence};
 use owed_engine::path;
-use owed_engine::resolve::{AliasFind, Resolution, ResolveOptions, Resolver, Target, UnknownImport};
+use owed_engine::resolve::{
+    AliasFind, Installed, Resolution, ResolveOptions, Resolver, Target, UnknownImport,
+};
 use owed_engine::tree::Tree;
 use rustc_hash::FxHashMap;
 
@@ -49,6 +52,8 @@ pub(crate) struct PythonResolver<'a> {
     /// Dotted package to its directory, when they differ in name.
     aliases: Vec<(Vec<String>, Place)>,
     starts: Vec<String>,
+    /// Directories with installed packages.
+    sites: OnceLock<Vec<String>>,
     layout: OnceLock<Layout>,
     /// Top-level modules of declared distributions.
     declared: OnceLock<BTreeSet<String>>,
@@ -93,6 +98,10 @@ impl Resolver for PythonResolver<'_> {
         };
         tidy(from, &mut found);
         found
+    }
+
+    fn installed(&self, from: &str, import: &Import) -> Installed {
+        self.package_of(from, import)
     }
 }
 
@@ -161,6 +170,7 @@ impl<'a> PythonResolver<'a> {
             roots: places,
             aliases,
             starts,
+            sites: OnceLock::new(),
             layout,
             declared: OnceLock::new(),
             stars: Mutex::default(),

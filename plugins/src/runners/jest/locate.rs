@@ -9,6 +9,7 @@ use owed_engine::tree::Tree;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
 use crate::runners::outcome::is_fixture;
+use crate::runners::places::{self, Extent};
 use crate::runners::shell;
 
 const EXTENSIONS: &[&str] = &["js", "ts", "mts", "cts", "mjs", "cjs", "json"];
@@ -69,6 +70,12 @@ pub(super) struct Place {
     pub(super) own_only: bool,
     /// Places below it that list their own tests.
     pub(super) nested: Vec<String>,
+}
+
+impl places::Place for Place {
+    fn extent(&self) -> Extent<'_> {
+        Extent { dir: &self.dir, own_only: self.own_only, nested: &self.nested }
+    }
 }
 
 /// All places.

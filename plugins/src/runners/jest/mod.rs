@@ -16,18 +16,20 @@ mod resolution;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Load, Reported, Reporting, Runner, RunnerProject, Shared, SharedRole, View,
+};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
-use super::outcome::{below, unlisted, unsettled};
+use super::outcome::{below, unsettled};
+use super::places;
+use super::report;
 use super::shared::PerTest;
 use super::shell::VM_MODULES;
 use options::Draft;
@@ -42,47 +44,22 @@ impl Runner for Jest {
         "jest"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:jest", "npm:jest-*", "npm:@jest/*", "npm:babel-jest", "npm:ts-jest", "npm:expect"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
-        let mut discovery = Discovery { projects: Vec::new(), problems: located.problems };
-        let listed: Vec<(&locate::Place, Vec<Source>)> = located
-            .places
-            .iter()
-            .map(|place| (place, projects::of(&context(view.tree, &packages, place))))
-            .collect();
-        let mut found: Vec<(&locate::Place, RunnerProject)> = Vec::new();
-        for place in &located.places {
-            if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
-                continue;
-            }
-            for draft in drafts(view, &packages, place) {
-                let mut project = finish(view, &packages, draft);
-                project.resolve.types_erased = super::outcome::erases_types(&project);
-                found.push((place, project));
-            }
-        }
-        let below: Vec<(String, BTreeSet<String>)> = found
-            .iter()
-            .map(|(place, p)| (place.dir.clone(), p.tests.iter().map(|t| t.path.clone()).collect()))
-            .collect();
-        for (place, mut project) in found {
-            // What a place below lists for itself is not run from here, when no script does.
-            let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
-            let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
-            project.tests.retain(|t| !theirs.contains(&t.path));
-            if place.own_only {
-                let own =
-                    |file: &str| packages.nearest(path::dirname(file)).is_some_and(|p| p.dir == place.dir);
-                project.tests.retain(|t| own(&t.path));
-            }
-            discovery.projects.push(project);
-        }
-        let missing = unlisted(view, &packages, "jest", Framework::Jest, &discovery.projects);
-        discovery.problems.extend(missing);
-        discovery.projects.retain(super::outcome::says_something);
-        discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
-        discovery
+        let places = &located.places;
+        let listed = |place: &locate::Place| {
+            let sources = projects::of(&context(view.tree, &packages, place));
+            (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
+        };
+        let read = |place: &locate::Place| {
+            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+        };
+        places::projects(view, &packages, ("jest", Framework::Jest), (places, located.problems), listed, read)
     }
 
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
@@ -128,6 +105,10 @@ impl Runner for Jest {
         argv.push("--runTestsByPath".to_owned());
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::jest(invocation, run))
     }
 }
 

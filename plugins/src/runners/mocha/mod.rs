@@ -8,13 +8,16 @@ mod tests;
 
 use owed_engine::path;
 use owed_engine::resolve::ResolveOptions;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 
 use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Value;
 use super::manifest::Packages;
 use super::outcome::{below, patterns_unknown, unsettled};
+use super::report;
 use super::shared::{Inputs, PerTest, package_of};
 use super::{child, compiled, flags};
 use options::Options;
@@ -29,6 +32,10 @@ pub struct Mocha;
 impl Runner for Mocha {
     fn name(&self) -> &'static str {
         "mocha"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:mocha"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -52,6 +59,11 @@ impl Runner for Mocha {
         argv.extend(words);
         argv.extend(tests.iter().map(|t| flags::run_as(&project.root, t, output.as_ref())));
         vec![Invocation { cwd: project.root.clone(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        let words = invocation.argv.iter().position(|word| word == "mocha").map_or(1, |at| at + 1);
+        Some(report::mocha(invocation, run, words))
     }
 }
 

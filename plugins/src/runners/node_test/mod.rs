@@ -10,13 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use owed_engine::path;
 use owed_engine::problem::Problem;
 use owed_engine::resolve::ResolveOptions;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 
 use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
 use super::outcome::{below, patterns_unknown, unsettled};
+use super::report;
 use super::shared::{Inputs, PerTest, package_of};
 use super::{compiled, flags};
 use starts::Start;
@@ -67,6 +70,10 @@ impl Runner for NodeTest {
         argv.push("--test".to_owned());
         argv.extend(tests.iter().map(|t| flags::run_as(&project.root, t, output.as_ref())));
         vec![Invocation { cwd: project.root.clone(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::node(invocation, run))
     }
 }
 

@@ -9,12 +9,15 @@ pub(crate) mod survey;
 use owed_engine::path;
 use owed_engine::problem::{Problem, Widening};
 use owed_engine::resolve::Listing;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, TestFile, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, TestFile, View,
+};
 
 use self::config::Config;
 use self::survey::{PytestProject, Survey};
 use crate::python::project::below;
 use crate::python::resolve::PythonResolver;
+use crate::runners::report;
 
 /// The pytest runner.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,10 @@ pub struct Pytest;
 impl Runner for Pytest {
     fn name(&self) -> &'static str {
         "pytest"
+    }
+
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["pypi:pytest", "pypi:_pytest", "pypi:pluggy", "pypi:iniconfig"]
     }
 
     fn discover(&self, view: &View<'_>) -> Discovery {
@@ -42,6 +49,10 @@ impl Runner for Pytest {
         let mut argv: Vec<String> = ["python", "-m", "pytest"].map(str::to_owned).into();
         argv.extend(tests.iter().map(|test| path::relative(&project.root, test)));
         vec![Invocation { cwd: project.root.clone(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::pytest(invocation, run))
     }
 }
 

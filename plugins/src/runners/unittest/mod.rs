@@ -8,12 +8,14 @@ use owed_engine::facts::{DeclarationKind, FileFacts, ImportKind};
 use owed_engine::path;
 use owed_engine::resolve::{Listing, Resolver, Target};
 use owed_engine::runner::{
-    Discovery, Invocation, Load, Runner, RunnerProject, Shared, SharedRole, TestFile, View,
+    Discovery, Invocation, Load, Reported, Reporting, Runner, RunnerProject, Shared, SharedRole, TestFile,
+    View,
 };
 
 use super::pytest::collect::Patterns;
 use super::pytest::shared::{import, manifests, resolve_options};
 use super::pytest::survey::Survey;
+use super::report;
 use crate::python::project::commands::{Commands, Program};
 use crate::python::project::names::is_identifier;
 use crate::python::resolve::PythonResolver;
@@ -84,6 +86,10 @@ impl Runner for Unittest {
             commands.push(invocation(argv));
         }
         commands
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::unittest(invocation, run))
     }
 }
 

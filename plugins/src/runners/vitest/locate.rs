@@ -10,6 +10,7 @@ use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::{Packages, chain};
 use crate::runners::outcome::is_fixture;
+use crate::runners::places::{self, Extent};
 use crate::runners::shell;
 
 const EXTENSIONS: &[&str] = &["ts", "mts", "cts", "js", "mjs", "cjs"];
@@ -60,6 +61,12 @@ pub(super) struct Place {
     pub(super) own_only: bool,
     /// Places below it that list their own tests.
     pub(super) nested: Vec<String>,
+}
+
+impl places::Place for Place {
+    fn extent(&self) -> Extent<'_> {
+        Extent { dir: &self.dir, own_only: self.own_only, nested: &self.nested }
+    }
 }
 
 /// All places.

@@ -15,18 +15,20 @@ mod resolution;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Discovery, Invocation, Runner, RunnerProject, SharedRole, View};
+use owed_engine::runner::{
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+};
 use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
-use super::outcome::{below, unlisted, unsettled};
+use super::outcome::{below, unsettled};
+use super::places;
+use super::report;
 use super::shared::PerTest;
 use options::{Context, Draft};
 use projects::Source;
@@ -40,47 +42,29 @@ impl Runner for Vitest {
         "vitest"
     }
 
+    fn toolchain(&self) -> &'static [&'static str] {
+        &["npm:vitest", "npm:@vitest/*", "npm:vite", "npm:vite-node", "npm:@types/*"]
+    }
+
     fn discover(&self, view: &View<'_>) -> Discovery {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
-        let mut discovery = Discovery { projects: Vec::new(), problems: located.problems };
-        let listed: Vec<(&locate::Place, Vec<Source>)> = located
-            .places
-            .iter()
-            .map(|place| (place, projects::of(&context(view.tree, &packages, place)).0))
-            .collect();
-        let mut found: Vec<(&locate::Place, RunnerProject)> = Vec::new();
-        for place in &located.places {
-            if listed.iter().any(|(other, sources)| *other != place && lists(sources, place)) {
-                continue;
-            }
-            for draft in drafts(view, &packages, place) {
-                let mut project = finish(view, &packages, draft);
-                project.resolve.types_erased = super::outcome::erases_types(&project);
-                found.push((place, project));
-            }
-        }
-        let below: Vec<(String, BTreeSet<String>)> = found
-            .iter()
-            .map(|(place, p)| (place.dir.clone(), p.tests.iter().map(|t| t.path.clone()).collect()))
-            .collect();
-        for (place, mut project) in found {
-            // What a place below lists for itself is not run from here, when no script does.
-            let theirs = below.iter().filter(|(dir, _)| place.nested.contains(dir));
-            let theirs: BTreeSet<&String> = theirs.flat_map(|(_, tests)| tests).collect();
-            project.tests.retain(|t| !theirs.contains(&t.path));
-            if place.own_only {
-                let own =
-                    |file: &str| packages.nearest(path::dirname(file)).is_some_and(|p| p.dir == place.dir);
-                project.tests.retain(|t| own(&t.path));
-            }
-            discovery.projects.push(project);
-        }
-        let missing = unlisted(view, &packages, "vitest", Framework::Vitest, &discovery.projects);
-        discovery.problems.extend(missing);
-        discovery.projects.retain(super::outcome::says_something);
-        discovery.projects.sort_by(|a, b| (&a.root, &a.name).cmp(&(&b.root, &b.name)));
-        discovery
+        let places = &located.places;
+        let listed = |place: &locate::Place| {
+            let sources = projects::of(&context(view.tree, &packages, place)).0;
+            (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
+        };
+        let read = |place: &locate::Place| {
+            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+        };
+        places::projects(
+            view,
+            &packages,
+            ("vitest", Framework::Vitest),
+            (places, located.problems),
+            listed,
+            read,
+        )
     }
 
     fn command(&self, project: &RunnerProject, tests: &[&str]) -> Vec<Invocation> {
@@ -116,6 +100,10 @@ impl Runner for Vitest {
         }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
         vec![Invocation { cwd: cwd.to_owned(), argv }]
+    }
+
+    fn reported(&self, invocation: Invocation, run: &Reporting<'_>) -> Option<Reported> {
+        Some(report::vitest(invocation, run))
     }
 }
 

@@ -5,9 +5,9 @@ use oxc_ast::ast::*;
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
 
-use super::super::shape::symbol_number;
+use super::super::shape::{cleaned, symbol_number};
 use super::judge::chooses_element;
-use super::{Met, Pending, Walk};
+use super::{Head, Met, Pending, Walk};
 use crate::measure::{Tag, Target, hash};
 use owed_engine::function::FunctionKind;
 
@@ -55,8 +55,8 @@ impl<'t, 'a> Walk<'t, 'a> {
             if !it.computed {
                 self.visit_property_key(&it.key);
             }
-            let head = Span::new(it.span.start, value.params.span.start).source_text(self.text);
-            let met = Met { kind, span: it.span, name, target, block: true, head: Some(head) };
+            let head = Head::Tokens(Span::new(it.span.start, it.key.span().end));
+            let met = Met { kind, span: it.span, name, target, block: true, head };
             self.function(&met, value, Some(&it.key).filter(|_| it.computed));
         } else {
             self.visit_property_key(&it.key);
@@ -154,6 +154,30 @@ impl<'t, 'a> Walk<'t, 'a> {
                 None => self.visit_export_default_declaration_kind(other),
             },
         }
+    }
+
+    /// Text and `{" "}` between other children are one text.
+    pub(super) fn children(&mut self, it: &oxc_allocator::Vec<'a, JSXChild<'a>>) {
+        let mut text = String::new();
+        for child in it {
+            match child {
+                JSXChild::Text(it) => text.push_str(&cleaned(it.span.source_text(self.text))),
+                JSXChild::ExpressionContainer(container) => match &container.expression {
+                    JSXExpression::StringLiteral(it) if it.value.trim().is_empty() => {
+                        text.push_str(&it.value)
+                    }
+                    _ => {
+                        self.shown_text(std::mem::take(&mut text));
+                        self.visit_jsx_child(child);
+                    }
+                },
+                _ => {
+                    self.shown_text(std::mem::take(&mut text));
+                    self.visit_jsx_child(child);
+                }
+            }
+        }
+        self.shown_text(text);
     }
 
     pub(super) fn jsx_attribute(&mut self, it: &JSXAttribute<'a>) {

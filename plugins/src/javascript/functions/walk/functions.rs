@@ -9,7 +9,7 @@ use owed_engine::function::FunctionKind;
 
 use super::super::shape::symbol_number;
 use super::judge::{hands_on, is_declarative, is_handing_call};
-use super::{Around, Branch, Met, Walk};
+use super::{Around, Branch, Head, Met, Walk};
 use crate::measure::{Opening, Tag, Target, hash};
 
 impl<'t, 'a> Walk<'t, 'a> {
@@ -22,8 +22,10 @@ impl<'t, 'a> Walk<'t, 'a> {
             self.builder.callable(target, number);
         }
         self.builder.format_only(met.kind.word().as_bytes());
-        if let Some(head) = met.head {
-            self.builder.format_only(head.as_bytes());
+        match met.head {
+            Head::None => {}
+            Head::Name(name) => self.builder.format_only(name.as_bytes()),
+            Head::Tokens(span) => self.format_text(span),
         }
     }
 
@@ -138,7 +140,14 @@ impl<'t, 'a> Walk<'t, 'a> {
         if declared && let Some(id) = &it.id {
             self.visit_binding_identifier(id);
         }
-        let met = Met { kind: FunctionKind::Function, span: it.span, name, target, block: true, head: own };
+        let met = Met {
+            kind: FunctionKind::Function,
+            span: it.span,
+            name,
+            target,
+            block: true,
+            head: own.map_or(Head::None, Head::Name),
+        };
         self.function(&met, it, None);
     }
 
@@ -146,7 +155,7 @@ impl<'t, 'a> Walk<'t, 'a> {
         let (name, target) = self.named(it.span, None);
         let block = matches!(it.body, ArrowFunctionBody::FunctionBody(_));
         let saved = self.set_aside();
-        self.open(&Met { kind: FunctionKind::Arrow, span: it.span, name, target, block, head: None });
+        self.open(&Met { kind: FunctionKind::Arrow, span: it.span, name, target, block, head: Head::None });
         self.flags(&[(it.r#async, "async"), (!block, "=>")]);
         if let Some(parameters) = &it.type_parameters {
             self.visit_ts_type_parameter_declaration(parameters);
@@ -186,8 +195,8 @@ impl<'t, 'a> Walk<'t, 'a> {
         let target =
             self.frames.holder().map(|holder| Target::Member(holder, hash(Tag::Member, key.as_bytes())));
         let name = self.frames.member(&key, false);
-        let head = Span::new(span.start, it.value.params.span.start).source_text(self.text);
-        let met = Met { kind, span, name, target, block: true, head: Some(head) };
+        let head = Head::Tokens(Span::new(span.start, it.key.span().end));
+        let met = Met { kind, span, name, target, block: true, head };
         self.function(&met, &it.value, Some(&it.key).filter(|_| it.computed));
     }
 

@@ -37,8 +37,17 @@ struct Met<'n> {
     name: Named,
     target: Option<Target>,
     block: bool,
-    /// Its own name and what else is written before the parameters.
-    head: Option<&'n str>,
+    head: Head<'n>,
+}
+
+/// What is written before the parameters and types of a function.
+#[derive(Clone, Copy)]
+enum Head<'n> {
+    None,
+    /// Its own name.
+    Name(&'n str),
+    /// The modifiers and the key of a member.
+    Tokens(Span),
 }
 
 /// Where `break` and `continue` can go.
@@ -232,6 +241,10 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
 
     fn visit_jsx_closing_element(&mut self, _: &JSXClosingElement<'a>) {
         self.builder.format_only(b"</");
+    }
+
+    fn visit_jsx_children(&mut self, it: &oxc_allocator::Vec<'a, JSXChild<'a>>) {
+        self.children(it);
     }
 
     fn visit_jsx_attribute(&mut self, it: &JSXAttribute<'a>) {

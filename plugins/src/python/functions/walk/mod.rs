@@ -13,8 +13,9 @@ use owed_engine::function::Function;
 use ruff_python_ast::token::Token;
 use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
 use ruff_python_ast::{
-    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr,
-    InterpolatedStringElement, Keyword, Pattern, PatternKeyword, Singleton, Stmt, TypeParams, WithItem,
+    Arguments, BoolOp, Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, FString,
+    InterpolatedStringElement, Keyword, Pattern, PatternKeyword, Singleton, Stmt, StringLiteral, TString,
+    TypeParams, WithItem,
 };
 use ruff_python_parser::semantic_errors::{SemanticSyntaxChecker, SemanticSyntaxError};
 use ruff_text_size::{Ranged, TextRange, TextSize};
@@ -22,7 +23,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use super::super::read::text::Lines;
 use super::faults::Fault;
 use super::scopes::{MODULE, Scopes};
-use super::shape::{CONSTANT, TEMPLATE};
+use super::shape::CONSTANT;
 use super::words::{self, word};
 use crate::measure::{Builder, Frames, Named, Tag, Target, hash};
 
@@ -72,6 +73,8 @@ pub(super) struct Walk<'t, 'a> {
     stars: u32,
     pub(super) in_try: bool,
     more: Vec<Fault>,
+    /// Whether the formatted string that is read is raw.
+    raw: bool,
 }
 
 impl<'t, 'a> Walk<'t, 'a> {
@@ -105,6 +108,7 @@ impl<'t, 'a> Walk<'t, 'a> {
             stars: 0,
             in_try: false,
             more: Vec::new(),
+            raw: false,
         }
     }
 
@@ -308,11 +312,29 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
         self.builder.literal(CONSTANT, text.to_owned());
     }
 
+    fn visit_f_string(&mut self, it: &'a FString) {
+        let around = std::mem::replace(&mut self.raw, it.flags.prefix().is_raw());
+        self.builder.node(if self.raw { word!("raw part") } else { word!("part") });
+        source_order::walk_f_string(self, it);
+        self.raw = around;
+    }
+
+    fn visit_t_string(&mut self, it: &'a TString) {
+        let around = std::mem::replace(&mut self.raw, it.flags.prefix().is_raw());
+        self.builder.node(if self.raw { word!("raw part") } else { word!("part") });
+        source_order::walk_t_string(self, it);
+        self.raw = around;
+    }
+
+    fn visit_string_literal(&mut self, it: &'a StringLiteral) {
+        self.plain_part(it);
+    }
+
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
         match element {
             InterpolatedStringElement::Literal(it) => {
-                let text = self.written(it.range).to_owned();
-                self.builder.literal(TEMPLATE, text);
+                let raw = self.raw;
+                self.template_part(it.range, raw);
             }
             InterpolatedStringElement::Interpolation(it) => {
                 self.builder.node(word!("interpolation"));

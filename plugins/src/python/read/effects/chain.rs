@@ -6,52 +6,183 @@ use ruff_python_ast::{self as ast, Expr, ExprContext};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::loads;
-use super::super::rows::{Class, Row, TABLE, is_stdlib};
+use super::super::modules::is_unlisted;
+use super::super::place::Value;
+use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
 use super::super::scope::flag;
-use super::super::walk::{Site, Use, What};
+use super::super::walk::{Site, Use, What, root_of};
 use super::Judge;
 
 impl<'a> Judge<'_, 'a> {
     /// A chain or a name that is read as a value.
     pub(super) fn chain(&mut self, expr: &'a Expr, site: &Site<'a>) {
-        if let Some(symbol) = site.root
-            && self.walk.may_matter(symbol)
+        if let Expr::Attribute(attribute) = expr {
+            self.attribute_of_result(attribute, site);
+        }
+        // The root may be a call: `__import__("time").time`.
+        if site.root.is_none_or(|symbol| self.walk.may_matter(symbol))
             && !self.consumed.contains(&expr.range())
         {
             self.member_chain(expr, site);
-            let mut found: Vec<String> = Vec::new();
-            self.names.each(expr, site.scope, &mut |name| found.push(name.to_owned()));
-            for name in &found {
-                if let Some(row) = TABLE.row(name) {
-                    self.reference(row, name, expr.range(), site);
+            for name in self.qualified(expr, site) {
+                if !self.is_instance_member(&name, expr, site) {
+                    self.reference(&name, expr.range(), site);
                 }
             }
         }
         self.escape(expr, site, false);
     }
 
-    /// An operation that is read, not called: whoever gets it may call it.
-    pub(super) fn reference(&mut self, row: &Row, name: &str, range: TextRange, site: &Site<'a>) {
+    /// Whether a name without a row was found through the class of an instance only: what
+    /// instances have is not listed.
+    pub(super) fn is_instance_member(&self, name: &str, expr: &'a Expr, site: &Site<'a>) -> bool {
+        matches!(TABLE.entry(name), Entry::Unlisted)
+            && root_of(expr).is_some()
+            && !self.names.is_imported(expr, site.scope)
+            && site.root.is_none_or(|symbol| self.walk.names.resolve(site.scope, symbol).is_some())
+    }
+
+    /// All qualified names of a chain.
+    pub(super) fn qualified(&self, expr: &'a Expr, site: &Site<'a>) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        self.names.each(expr, site.scope, &mut |name| found.push(name.to_owned()));
+        found
+    }
+
+    /// A chain that another name becomes an alias of: modules and classes are followed to
+    /// where the alias is used.
+    pub(super) fn alias(&mut self, expr: &'a Expr, site: &Site<'a>) {
+        if site.root.is_some_and(|symbol| self.walk.may_matter(symbol)) {
+            self.member_chain(expr, site);
+            for name in self.qualified(expr, site) {
+                let followed = match TABLE.entry(&name) {
+                    Entry::Holder => true,
+                    Entry::Row(row, _) => row.handed_on.is_some(),
+                    _ => false,
+                };
+                if !followed {
+                    self.reference(&name, expr.range(), site);
+                }
+            }
+        }
+        if !matches!(expr, Expr::Name(_)) {
+            self.escape(expr, site, false);
+        }
+    }
+
+    /// A chain that is compared: what is only useful when called does nothing.
+    pub(super) fn compared(&mut self, expr: &'a Expr, site: &Site<'a>) {
+        if let Expr::Attribute(attribute) = expr {
+            self.attribute_of_result(attribute, site);
+        }
+        if site.root.is_none_or(|symbol| !self.walk.may_matter(symbol)) {
+            return;
+        }
+        self.member_chain(expr, site);
+        for name in self.qualified(expr, site) {
+            let is_value = match TABLE.entry(&name) {
+                Entry::Row(row, _) => match row.class {
+                    Class::Environ | Class::SysPath | Class::SysModules | Class::Pinned => true,
+                    Class::Opaque => matches!(
+                        row.reason,
+                        Some(Opaque::Loader | Opaque::Host | Opaque::Stdin | Opaque::Gc | Opaque::Tmp)
+                    ),
+                    _ => false,
+                },
+                Entry::Unlisted => true,
+                _ => false,
+            };
+            if is_value {
+                self.reference(&name, expr.range(), site);
+            }
+        }
+    }
+
+    /// A class that is inherited from. Whoever uses the subclass may not see the base.
+    pub(super) fn base(&mut self, expr: &'a Expr, site: &Site<'a>) {
+        if site.root.is_none_or(|symbol| !self.walk.may_matter(symbol)) {
+            return;
+        }
+        for name in self.qualified(expr, site) {
+            if let Entry::Row(row, operation) = TABLE.entry(&name) {
+                let shown = shown(operation, &name);
+                match row.class {
+                    Class::Opaque if !is_class_or_constant(&name) => {
+                        self.opaque(&shown, row.reason.unwrap_or(Opaque::Unlisted), expr.range(), site);
+                    }
+                    Class::Reads => self.opaque(&shown, Opaque::ComputedLoad, expr.range(), site),
+                    _ => {
+                        if let Some(reason) = row.handed_on.filter(|_| operation == name) {
+                            self.opaque(&shown, reason, expr.range(), site);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// An operation, module or class that is read, not called: whoever gets it may call it.
+    pub(super) fn reference(&mut self, name: &str, range: TextRange, site: &Site<'a>) {
+        if let Some((holder, "__dict__" | "__getattribute__" | "__getattr__")) = name.rsplit_once('.') {
+            return self.handed_on(holder, range, site);
+        }
+        match TABLE.entry(name) {
+            Entry::Row(row, operation) => self.operation(row, operation, name, range, site),
+            Entry::Holder => self.handed_on(name, range, site),
+            Entry::Member => {}
+            Entry::Unlisted => self.unlisted(name, range, site),
+        }
+    }
+
+    /// A member of the standard library that no row names.
+    pub(super) fn unlisted(&mut self, name: &str, range: TextRange, site: &Site<'a>) {
+        let dunder = |name: &str| name.starts_with("__") && name.ends_with("__");
+        if is_unlisted(name) && !is_class_or_constant(name) && !name.rsplit('.').next().is_some_and(dunder) {
+            self.opaque(name, Opaque::Unlisted, range, site);
+        }
+    }
+
+    /// A module or class that leaves under another name: the worst of its members.
+    pub(super) fn handed_on(&mut self, name: &str, range: TextRange, site: &Site<'a>) {
+        if let Entry::Row(row, operation) = TABLE.entry(name) {
+            if let Some(reason) = row.handed_on {
+                self.opaque(operation, reason, range, site);
+            }
+            return;
+        }
+        if is_class(name) {
+            return;
+        }
+        match TABLE.worst(name) {
+            Worst::Opaque(reason) => self.opaque(name, reason, range, site),
+            Worst::Pinned(pin) => self.named(name, pin, range, site),
+            Worst::Pure => {}
+        }
+    }
+
+    fn operation(&mut self, row: &Row, operation: &str, name: &str, range: TextRange, site: &Site<'a>) {
+        let shown = shown(operation, name);
+        if let Some(reason) = row.handed_on {
+            if operation == name {
+                self.opaque(&shown, reason, range, site);
+            }
+            return;
+        }
         match row.class {
-            Class::Pure | Class::Writes => {}
-            Class::Pinned => self.named(name, row.pin.as_deref().unwrap_or_default(), range, site),
-            Class::Opaque if row.called || is_class_or_constant(name) && row.operation.ends_with(".*") => {}
+            Class::Pure | Class::Writes | Class::Sql => {}
+            Class::Pinned => self.named(&shown, row.pin.as_deref().unwrap_or_default(), range, site),
+            Class::Opaque if row.called || is_class_or_constant(name) && operation.ends_with(".*") => {}
             Class::Opaque | Class::Unpickle => {
-                self.opaque(name, row.reason.unwrap_or(Opaque::Unlisted), range, site);
+                self.opaque(&shown, row.reason.unwrap_or(Opaque::Unlisted), range, site);
             }
-            // A submodule or member of a module that may not be handed on has its own row.
-            Class::Escape if row.operation == name => {
-                self.opaque(name, row.reason.unwrap_or(Opaque::Unlisted), range, site);
-            }
-            Class::Escape => {}
             // `getattr` and `globals` handed on read objects the receiver has already.
             Class::Load if !name.contains('.') && name != "__import__" => {}
             Class::Reads | Class::Resource | Class::Load => {
-                self.opaque(name, Opaque::ComputedLoad, range, site);
+                self.opaque(&shown, Opaque::ComputedLoad, range, site);
             }
             Class::Environ => self.named("os.environ", "whole-env", range, site),
-            // The names of directories; what is read below them is judged there.
-            Class::SysPath => self.opaque("sys.path", Opaque::Host, range, site),
+            Class::SysPath => self.opaque("sys.path", Opaque::Loader, range, site),
+            // The names of what is loaded, and what they stand for.
             Class::SysModules => self.opaque("sys.modules", Opaque::Loader, range, site),
         }
     }
@@ -59,7 +190,9 @@ impl<'a> Judge<'_, 'a> {
     /// A name that is read before the walk knows that it is imported.
     pub(super) fn late_import(&mut self, read: &Use<'a>) {
         let Some(expr) = read.bare else { return };
-        if self.walk.names.flags(read.symbol) & (flag::IMPORTED | flag::BUILTIN) == 0 {
+        let flags = self.walk.names.flags(read.symbol);
+        let starred = self.walk.star && flags & (flag::INSIDE | flag::OUTSIDE) == 0;
+        if flags & (flag::IMPORTED | flag::BUILTIN) == 0 && !starred {
             return;
         }
         let site = Site {
@@ -70,87 +203,102 @@ impl<'a> Judge<'_, 'a> {
             optional: false,
             orderless: false,
             root: Some(read.symbol),
+            guard: 0,
         };
         self.chain(expr, &site);
     }
 
     pub(super) fn subscript(&mut self, subscript: &'a ast::ExprSubscript, site: &Site<'a>) {
+        if let Expr::Call(call) = &*subscript.value {
+            let name = self.namespace_call(call, site);
+            if let Some(name) = name.filter(|_| subscript.ctx == ExprContext::Load) {
+                self.opaque(name, Opaque::Eval, subscript.range, site);
+            }
+            return;
+        }
         if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;
         }
-        let mut base = None;
-        self.names.each(&subscript.value, site.scope, &mut |name| match name {
-            "os.environ" | "os.environb" => base = Some(Class::Environ),
-            "sys.modules" => base = Some(Class::SysModules),
-            "sys.path" => base = Some(Class::SysPath),
+        let store = subscript.ctx != ExprContext::Load;
+        let mut rest = true;
+        for name in self.qualified(&subscript.value, site) {
+            match name.as_str() {
+                "os.environ" | "os.environb" if store => rest = false,
+                "os.environ" | "os.environb" => {
+                    rest = false;
+                    self.env("os.environ", Some(&subscript.slice), subscript.range, site);
+                }
+                "sys.modules" => {
+                    rest = false;
+                    if store {
+                        self.opaque("sys.modules", Opaque::MutateGlobal, subscript.range, site);
+                    } else {
+                        self.sys_module(Some(&subscript.slice), subscript.range, site);
+                    }
+                }
+                "sys.path" => {
+                    rest = false;
+                    let reason = if store { Opaque::MutateGlobal } else { Opaque::Loader };
+                    self.opaque("sys.path", reason, subscript.range, site);
+                }
+                "builtins" if !store => {
+                    rest = false;
+                    match self.eval.value(&subscript.slice, site.scope) {
+                        Value::Text { text, exact: true, package: false } => {
+                            self.reference(&text, subscript.range, site);
+                        }
+                        _ => self.opaque("__builtins__", Opaque::Eval, subscript.range, site),
+                    }
+                }
+                _ => {}
+            }
+        }
+        if rest {
+            self.chain(&subscript.value, site);
+        }
+    }
+
+    /// `globals()`, and at module level `vars()` and `locals()`.
+    pub(super) fn namespace_call(&self, call: &'a ast::ExprCall, site: &Site<'a>) -> Option<&'static str> {
+        if !call.arguments.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        self.names.each(&call.func, site.scope, &mut |name| match name {
+            "globals" => found = Some("globals"),
+            "vars" if !site.later => found = Some("vars"),
+            "locals" if !site.later => found = Some("locals"),
             _ => {}
         });
-        match base {
-            Some(Class::Environ) if subscript.ctx == ExprContext::Load => {
-                self.env("os.environ", Some(&subscript.slice), subscript.range, site);
-            }
-            Some(Class::SysModules) if subscript.ctx == ExprContext::Load => {
-                self.sys_module(Some(&subscript.slice), subscript.range, site);
-            }
-            Some(Class::SysPath) if subscript.ctx == ExprContext::Load => {
-                self.opaque("sys.path", Opaque::Host, subscript.range, site);
-            }
-            Some(_) => {}
-            None => self.chain(&subscript.value, site),
-        }
+        found
     }
 
     pub(super) fn contains(&mut self, left: &'a Expr, container: &'a Expr, site: &Site<'a>) {
         if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;
         }
-        let mut base = None;
-        self.names.each(container, site.scope, &mut |name| match name {
-            "os.environ" | "os.environb" => base = Some(Class::Environ),
-            "sys.modules" => base = Some(Class::SysModules),
-            "sys.path" => base = Some(Class::SysPath),
-            _ => {}
-        });
-        match base {
-            Some(Class::Environ) => self.env("os.environ", Some(left), container.range(), site),
-            Some(Class::SysModules) => {
-                if let Expr::StringLiteral(text) = left {
-                    let text = text.value.to_str().to_owned();
-                    self.claimed.insert(text.clone());
-                    let site = Site { optional: true, ..*site };
-                    self.load(text, ImportKind::StringRef, left.range(), &site);
+        let mut rest = true;
+        for name in self.qualified(container, site) {
+            match name.as_str() {
+                "os.environ" | "os.environb" => {
+                    rest = false;
+                    self.env("os.environ", Some(left), container.range(), site);
                 }
-            }
-            Some(_) => {}
-            None => self.chain(container, site),
-        }
-    }
-
-    /// An assignment to an attribute or an entry of something imported.
-    pub(super) fn store(&mut self, target: &'a Expr, value: &'a Expr, site: &Site<'a>) {
-        let (object, entry) = match target {
-            Expr::Subscript(subscript) => (&*subscript.value, true),
-            other => (other, false),
-        };
-        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
-            return;
-        }
-        let mut found: Vec<String> = Vec::new();
-        self.names.each(object, site.scope, &mut |name| found.push(name.to_owned()));
-        let range = target.range();
-        for name in &found {
-            match TABLE.row(name).map(|r| (r.class, r.operation == *name)) {
-                Some((Class::SysPath, true)) => self.search_path(Some(value), "sys.path", range, site),
-                Some((Class::SysModules, true)) => {
-                    self.opaque("sys.modules", Opaque::MutateGlobal, range, site)
-                }
-                Some((Class::Environ, true)) if entry => {}
-                Some((Class::Environ, true)) => self.named("os.environ", "whole-env", range, site),
-                Some((Class::Opaque | Class::Reads | Class::Pinned, _)) if !entry && name != "sys.argv" => {
-                    self.opaque(name, Opaque::MutateGlobal, range, site);
+                "sys.modules" => {
+                    rest = false;
+                    self.opaque("sys.modules", Opaque::Host, container.range(), site);
+                    if let Expr::StringLiteral(text) = left {
+                        let text = text.value.to_str().to_owned();
+                        self.claimed.insert(text.clone());
+                        let site = Site { optional: true, ..*site };
+                        self.load("sys.modules", text, ImportKind::StringRef, left.range(), &site);
+                    }
                 }
                 _ => {}
             }
+        }
+        if rest {
+            self.chain(container, site);
         }
     }
 
@@ -206,8 +354,17 @@ impl<'a> Judge<'_, 'a> {
     }
 }
 
-/// `socket.timeout` aside, members that are classes of errors or constants do nothing.
-fn is_class_or_constant(name: &str) -> bool {
+/// The operation of a row as answers show it.
+pub(super) fn shown(operation: &str, name: &str) -> String {
+    if operation.ends_with(".*") { name.to_owned() } else { operation.to_owned() }
+}
+
+fn is_class(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| last.starts_with(|c: char| c.is_uppercase()))
+}
+
+/// Members that are classes of errors or constants do nothing.
+pub(super) fn is_class_or_constant(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     ["Error", "Exception", "Warning", "Interrupt"].iter().any(|end| last.ends_with(end))
         || last.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')

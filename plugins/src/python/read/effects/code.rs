@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::loads;
 use super::super::place::Value;
-use super::super::rows::{TABLE, is_stdlib};
+use super::super::rows::{Class, Entry, TABLE, is_stdlib};
 use super::super::scope::Bound;
 use super::super::walk::Site;
 use super::Judge;
@@ -24,7 +24,7 @@ impl<'a> Judge<'_, 'a> {
                     if let Some(path) = path {
                         self.cover(path.range());
                     }
-                    self.load(specifier, ImportKind::Script, range, site);
+                    self.load("import", specifier, ImportKind::Script, range, site);
                 } else {
                     // One of the files below a directory; what they import is not known.
                     self.opaque(name, Opaque::ComputedLoad, range, site);
@@ -46,19 +46,11 @@ impl<'a> Judge<'_, 'a> {
         };
         // `exec(compile(…))` is one thing.
         self.consumed.insert(source.range());
-        if let Expr::StringLiteral(text) = source {
-            // Constant code is code of this file, as long as it calls nothing.
-            let text = text.value.to_str();
-            if !text.contains('(') && !text.contains("import") {
-                return;
-            }
-        }
         if let Some(path) = loads::source_path(source)
             && let Value::Place(place) = self.eval.value(path, site.scope).into_path()
             && let Some(specifier) = loads::script(&place)
         {
-            self.load(specifier, ImportKind::Script, range, site);
-            return;
+            self.load("import", specifier, ImportKind::Script, range, site);
         }
         self.opaque(name, Opaque::Eval, range, site);
     }
@@ -98,54 +90,174 @@ impl<'a> Judge<'_, 'a> {
     pub(super) fn getattr(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
         let [object, name, ..] = &*call.arguments.args else { return };
         let range = call.range();
-        if let Expr::Subscript(s) = object
-            && self.names.is(&s.value, site.scope, "sys.modules")
-        {
-            // Judged as a use of `sys.modules`; this module's own names may all be meant.
+        let holders = self.qualified(object, site);
+        let module = self.names.import_of(object, site.scope).filter(|t| t.name.is_none());
+        if holders.is_empty() && module.is_none() {
             return;
         }
-        let Some(target) = self.names.import_of(object, site.scope).filter(|t| t.name.is_none()) else {
-            return;
-        };
         self.consumed.insert(object.range());
-        match self.eval.value(name, site.scope) {
-            Value::Text { text, exact: true, package: false } => {
-                let mut full = None;
-                self.names.each(object, site.scope, &mut |n| full = Some(format!("{n}.{text}")));
-                if let Some(full) = full
-                    && let Some(row) = TABLE.row(&full)
-                {
-                    self.reference(row, &full, range, site);
+        for name in self.eval.value(name, site.scope).each() {
+            if let Value::Text { text, exact: true, package: false } = name {
+                for holder in &holders {
+                    let full = if holder == "builtins" { text.clone() } else { format!("{holder}.{text}") };
+                    if !matches!(TABLE.entry(&full), Entry::Unlisted) || call.arguments.args.len() < 3 {
+                        self.reference(&full, range, site);
+                    }
                 }
+                continue;
             }
-            _ if target.level == 0 && is_stdlib(target.module) => {
-                if let Some(reason) = TABLE.worst(target.module) {
-                    self.opaque("getattr", reason, range, site);
+            for holder in &holders {
+                match TABLE.entry(holder) {
+                    Entry::Row(row, _) if row.handed_on.is_some() => self.handed_on(holder, range, site),
+                    Entry::Row(row, operation)
+                        if row.class == Class::Pure
+                            && (!operation.ends_with(".*") || operation.len() - 2 != holder.len()) => {}
+                    Entry::Member => {}
+                    _ => self.opaque("getattr", Opaque::Eval, range, site),
                 }
             }
             // All of the module, and any submodule that it loads when asked.
-            _ => {
+            if let Some(target) = module
+                && holders.is_empty()
+            {
                 let module = loads::dotted(target);
                 let site = Site { optional: true, ..*site };
-                self.load(format!("{module}.*"), ImportKind::Computed, range, &site);
-                self.load(module, ImportKind::Star, range, &site);
+                self.load("getattr", format!("{module}.*"), ImportKind::Computed, range, &site);
+                self.load("getattr", module, ImportKind::Star, range, &site);
+                self.opaque("getattr", Opaque::Eval, range, &site);
             }
+        }
+    }
+
+    /// `setattr(module, "name", value)`.
+    pub(super) fn set_attribute(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
+        let [object, name, ..] = &*call.arguments.args else { return };
+        if !self.names.is_imported(object, site.scope) {
+            return;
+        }
+        self.consumed.insert(object.range());
+        let name = match self.eval.value(name, site.scope) {
+            Value::Text { text, exact: true, package: false } => text,
+            _ => "?".to_owned(),
+        };
+        for holder in self.qualified(object, site) {
+            let builtin = holder == "builtins";
+            let full = if builtin { name.clone() } else { format!("{holder}.{name}") };
+            self.replaced(&full, false, call.range(), site);
+        }
+    }
+
+    /// Reading the hints of an object evaluates those that are strings. Those that were
+    /// written are code of a file; those that were computed may be anything.
+    pub(super) fn type_hints(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
+        if name.ends_with("get_annotations")
+            && call
+                .arguments
+                .find_keyword("eval_str")
+                .is_none_or(|k| matches!(&k.value, Expr::BooleanLiteral(b) if !b.value))
+        {
+            return;
+        }
+        let written = call.arguments.args.first().is_some_and(|object| self.is_written(object, site));
+        if !written || self.text.contains("__annotations__") {
+            self.opaque(name, Opaque::Eval, call.range(), site);
+        }
+    }
+
+    /// Whether an object is a class or function as some file writes it.
+    fn is_written(&self, object: &'a Expr, site: &Site<'a>) -> bool {
+        match object {
+            Expr::Name(name) => {
+                let names = &self.walk.names;
+                let Some(symbol) = names.find(&name.id) else { return false };
+                let Some(at) = names.resolve(site.scope, symbol) else { return false };
+                names.bindings(at, symbol).all(|b| {
+                    matches!(
+                        b.bound,
+                        Bound::Class(..)
+                            | Bound::Function(..)
+                            | Bound::Import(_)
+                            | Bound::Parameter(_)
+                            | Bound::Element(..)
+                    )
+                })
+            }
+            Expr::Attribute(_) => true,
+            Expr::Call(call) => {
+                matches!(&*call.func, Expr::Name(n) if n.id.as_str() == "type") && call.arguments.len() == 1
+            }
+            _ => false,
+        }
+    }
+
+    /// A call that names the flag of type checkers, other than to read it, may set it.
+    pub(super) fn type_checking(&mut self, call: &'a ast::ExprCall, site: &Site<'a>) {
+        const FLAG: &str = "TYPE_CHECKING";
+        let sets = call.arguments.keywords.iter().any(|k| k.arg.as_ref().is_some_and(|k| k.as_str() == FLAG))
+            || call.arguments.args.iter().any(|argument| match argument {
+                Expr::StringLiteral(text) => text.value.to_str() == FLAG,
+                _ => false,
+            }) && match &*call.func {
+                Expr::Name(name) => name.id.as_str() == "setattr",
+                Expr::Attribute(attribute) => {
+                    matches!(attribute.attr.as_str(), "setattr" | "object" | "setitem")
+                }
+                _ => false,
+            };
+        if sets {
+            self.opaque("typing.TYPE_CHECKING", Opaque::Loader, call.range(), site);
+        }
+    }
+
+    /// Whether a value is an instance of a class of this file: `self`, `Own()`, or a name
+    /// bound to such a call only.
+    pub(super) fn is_own_object(&self, value: &'a Expr, site: &Site<'a>) -> bool {
+        let names = &self.walk.names;
+        let is_class = |callee: &Expr, scope| {
+            let Expr::Name(name) = callee else { return false };
+            let Some(symbol) = names.find(&name.id) else { return false };
+            let Some(at) = names.resolve(scope, symbol) else { return false };
+            let mut bindings = names.bindings(at, symbol).peekable();
+            bindings.peek().is_some() && bindings.all(|b| matches!(b.bound, Bound::Class(..)))
+        };
+        match value {
+            Expr::Call(call) => is_class(&call.func, site.scope),
+            Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls") => true,
+            Expr::Name(name) => {
+                let Some(symbol) = names.find(&name.id) else { return false };
+                let Some(at) = names.resolve(site.scope, symbol) else { return false };
+                let mut bindings = names.bindings(at, symbol).peekable();
+                bindings.peek().is_some()
+                    && bindings.all(|b| match b.bound {
+                        Bound::Value(Expr::Call(call)) | Bound::Entered(Expr::Call(call)) => {
+                            is_class(&call.func, b.scope)
+                        }
+                        Bound::Class(..) => true,
+                        Bound::Parameter(Some(annotation)) => is_class(annotation, b.scope),
+                        _ => false,
+                    })
+            }
+            _ => false,
         }
     }
 
     pub(super) fn patch(&mut self, target: Option<&'a Expr>, name: &str, range: TextRange, site: &Site<'a>) {
         let Some(target) = target else { return };
         match self.eval.value(target, site.scope) {
+            Value::Text { text, exact: true, package: false } if is_type_checking(&text) => {
+                self.claimed.insert(text.clone());
+                self.opaque(&text, Opaque::Loader, range, site);
+            }
             Value::Text { text, exact: true, package: false } if text.contains('.') => {
                 self.claimed.insert(text.clone());
-                self.load(text, ImportKind::Mock, range, site);
+                self.load("import", text, ImportKind::Mock, range, site);
             }
             Value::Text { text, exact: true, package: true } => {
-                self.load(text, ImportKind::Mock, range, site);
+                self.load("import", text, ImportKind::Mock, range, site);
             }
             Value::Text { text, exact: false, .. } if text.contains('.') => {
                 let glob = text.rfind('.').map_or("", |at| &text[..at]);
-                self.load(format!("{glob}.*"), ImportKind::Computed, range, site);
+                self.load("import", format!("{glob}.*"), ImportKind::Computed, range, site);
             }
             Value::Text { exact: true, .. } => {}
             _ => {
@@ -164,27 +276,13 @@ impl<'a> Judge<'_, 'a> {
         self.consumed.insert(object.range());
         if let Expr::StringLiteral(text) = object {
             let text = text.value.to_str();
+            if is_type_checking(text) {
+                return self.opaque(text, Opaque::Loader, object.range(), site);
+            }
             if text.contains('.') && !is_stdlib(text) {
                 self.claimed.insert(text.to_owned());
-                self.load(text.to_owned(), ImportKind::Mock, object.range(), site);
+                self.load("import", text.to_owned(), ImportKind::Mock, object.range(), site);
             }
-        }
-    }
-
-    pub(super) fn monkeypatch(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
-        let range = call.range();
-        let first = call.arguments.args.first();
-        match name.rsplit('.').next().unwrap_or("") {
-            "setattr" | "delattr" => match first {
-                Some(Expr::StringLiteral(_) | Expr::FString(_) | Expr::BinOp(_)) => {
-                    self.patch(first, name, range, site);
-                }
-                other => self.consume_object(other, site),
-            },
-            "setitem" | "delitem" => self.consume_object(first, site),
-            "syspath_prepend" => self.search_path(first, "sys.path", range, site),
-            "chdir" => self.chdir(first, range, site),
-            _ => {}
         }
     }
 
@@ -223,4 +321,9 @@ impl<'a> Judge<'_, 'a> {
             _ => false,
         }
     }
+}
+
+/// The flag by which imports for type checkers are told from those that run.
+pub(super) fn is_type_checking(name: &str) -> bool {
+    matches!(name, "typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING")
 }

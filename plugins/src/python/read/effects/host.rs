@@ -38,7 +38,7 @@ impl<'a> Judge<'_, 'a> {
             "append" => self.search_path(args.first(), "sys.path", range, site),
             "extend" => self.search_path(args.first(), "sys.path", range, site),
             // Only takes places away that imports might have been found in.
-            "remove" | "pop" | "copy" | "index" | "count" => {}
+            "remove" | "pop" => self.opaque("sys.path", Opaque::MutateGlobal, range, site),
             _ => self.opaque("sys.path", Opaque::Loader, range, site),
         }
     }
@@ -63,6 +63,11 @@ impl<'a> Judge<'_, 'a> {
             Value::Place(place) if place.exact => {
                 self.cover(path.range());
                 self.effect(name, EffectClass::Bounded(place.expr()), range, site);
+                // What later imports find depends on it, for every test of the process;
+                // the fixture puts it back.
+                if name == "sys.path" {
+                    self.opaque(name, Opaque::MutateGlobal, range, site);
+                }
             }
             Value::Tmp => self.opaque(name, Opaque::Tmp, range, site),
             _ => self.opaque(name, Opaque::Loader, range, site),
@@ -70,13 +75,13 @@ impl<'a> Judge<'_, 'a> {
     }
 
     /// Another working directory: relative paths read from now on are below it.
-    pub(super) fn chdir(&mut self, path: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
+    pub(super) fn chdir(&mut self, name: &str, path: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
         let value = path.map_or(Value::Unknown, |p| {
             self.consumed.insert(p.range());
             self.eval.value(p, site.scope).into_path()
         });
         match value {
-            Value::Tmp => return,
+            Value::Tmp => {}
             Value::Place(place) => {
                 if let Some(path) = path {
                     self.cover(path.range());
@@ -85,32 +90,46 @@ impl<'a> Judge<'_, 'a> {
                 if place.exact && place.base == PathBase::Cwd && place.path.is_empty() {
                     return;
                 }
-                self.effect("os.chdir", EffectClass::Bounded(place.expr()), range, site);
+                self.effect(name, EffectClass::Bounded(place.expr()), range, site);
             }
-            _ => self.opaque("os.chdir", Opaque::ComputedLoad, range, site),
+            _ => self.opaque(name, Opaque::ComputedLoad, range, site),
         }
-        self.opaque("os.chdir", Opaque::Cwd, range, site);
+        self.opaque(name, Opaque::Cwd, range, site);
     }
 
     pub(super) fn sys_modules_method(&mut self, name: &str, call: &'a ast::ExprCall, site: &Site<'a>) {
         let range = call.range();
         match name.rsplit('.').next().unwrap_or("") {
-            "get" | "pop" | "setdefault" => self.sys_module(call.arguments.args.first(), range, site),
-            "copy" | "keys" => {}
+            "get" | "__getitem__" => self.sys_module(call.arguments.args.first(), range, site),
+            "setdefault" => {
+                self.sys_module(call.arguments.args.first(), range, site);
+                self.opaque("sys.modules", Opaque::MutateGlobal, range, site);
+            }
+            // What is taken away is loaded again from where it was.
+            "pop" | "__delitem__" | "clear" => self.opaque("sys.modules", Opaque::MutateGlobal, range, site),
+            // The names of what is loaded: the state of the process, nothing of their files.
+            "keys" | "__contains__" | "__len__" => self.opaque("sys.modules", Opaque::Host, range, site),
             _ => self.opaque("sys.modules", Opaque::Loader, range, site),
         }
     }
 
+    /// A loaded module by its name. It was loaded by somebody else: nothing new is read.
     pub(super) fn sys_module(&mut self, key: Option<&'a Expr>, range: TextRange, site: &Site<'a>) {
         match key.map(|k| self.eval.value(k, site.scope)) {
             // `sys.modules[__name__]` is this module.
-            Some(Value::Text { exact: true, package: true, .. }) => self.found.whole.push(site.unit),
+            Some(Value::Text { exact: true, package: true, .. }) => {
+                self.found.whole.push(site.unit);
+                self.opaque("sys.modules", Opaque::Host, range, site);
+            }
             Some(Value::Text { text, exact: true, package: false }) => {
                 self.claimed.insert(text.clone());
-                self.load(text, ImportKind::StringRef, range, site);
+                self.load("sys.modules", text, ImportKind::StringRef, range, site);
+                self.opaque("sys.modules", Opaque::Host, range, site);
             }
             // `sys.modules[cls.__module__]`: loaded by whoever made the object.
-            _ if key.is_some_and(|k| matches!(k, Expr::Attribute(a) if a.attr.as_str() == "__module__")) => {}
+            _ if key.is_some_and(|k| matches!(k, Expr::Attribute(a) if a.attr.as_str() == "__module__")) => {
+                self.opaque("sys.modules", Opaque::Host, range, site);
+            }
             _ => self.opaque("sys.modules", Opaque::Loader, range, site),
         }
     }
@@ -119,7 +138,8 @@ impl<'a> Judge<'_, 'a> {
         let range = call.range();
         match self.program(call, site) {
             Some(specifier) => {
-                self.load(specifier, ImportKind::Script, range, site);
+                self.load("import", specifier, ImportKind::Script, range, site);
+                self.cover(range);
                 // Its closure is known; that its verdict may differ is not.
                 self.opaque(name, Opaque::Host, range, site);
             }

@@ -6,15 +6,21 @@
 
 mod call;
 mod chain;
+mod clock;
 mod code;
+mod hidden;
 mod host;
+mod order;
 mod paths;
+mod replace;
+mod runner;
 
-use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Opaque, Pin, When};
+use owed_engine::facts::{Effect, EffectClass, Import, ImportKind, Name, Names as Taken, Opaque, Pin, When};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
+use super::declare::is_builtin;
 use super::eval::Eval;
 use super::loads;
 use super::names::Names;
@@ -33,7 +39,13 @@ pub(super) struct Found {
 }
 
 /// Judges all sites and uses of a walk over `text`, the file named `file`.
-pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &Lines<'_>) -> Found {
+pub(super) fn judge<'a>(
+    walk: &Walk<'a>,
+    text: &'a str,
+    file: &'a str,
+    listed: &[&str],
+    lines: &Lines<'_>,
+) -> Found {
     let names = &Names::new(walk);
     let mut judge = Judge {
         walk,
@@ -41,10 +53,12 @@ pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &L
         names,
         eval: Eval::new(names, file),
         lines,
+        stub: file.ends_with(".pyi"),
         found: Found::default(),
         consumed: FxHashSet::default(),
         covered: Vec::new(),
         claimed: FxHashSet::default(),
+        sized: FxHashSet::default(),
         chains: FxHashSet::default(),
         members: Vec::new(),
         paths: {
@@ -59,6 +73,7 @@ pub(super) fn judge<'a>(walk: &Walk<'a>, text: &'a str, file: &'a str, lines: &L
     for read in &walk.uses {
         judge.late_import(read);
     }
+    judge.offered(listed);
     judge.finish()
 }
 
@@ -68,6 +83,7 @@ struct Judge<'w, 'a> {
     names: &'w Names<'w, 'a>,
     eval: Eval<'w, 'a>,
     lines: &'w Lines<'w>,
+    stub: bool,
     found: Found,
     /// Expressions that an enclosing operation has dealt with.
     consumed: FxHashSet<TextRange>,
@@ -76,6 +92,8 @@ struct Judge<'w, 'a> {
     covered: Vec<TextRange>,
     /// Strings that are a mock or an import, so no mere string references.
     claimed: FxHashSet<String>,
+    /// Calls of `stat` of which only the size is read.
+    sized: FxHashSet<TextRange>,
     chains: FxHashSet<(usize, &'a str)>,
     members: Vec<(String, TextRange)>,
     /// Whether the file can build a path at all.
@@ -110,6 +128,41 @@ impl<'a> Judge<'_, 'a> {
             What::Joined(expr) | What::Escape(expr) => {
                 self.escape(expr, site, false);
             }
+            What::Alias(expr) => self.alias(expr, site),
+            What::Compared(expr) => self.compared(expr, site),
+            What::Base(expr) => self.base(expr, site),
+            What::Offered => {}
+            What::Fixture(parameter) => self.fixture(&parameter.name, parameter.range, site),
+            What::Format(part) => self.format(part, site),
+            What::Ordered(expr) => self.ordered(expr, site),
+            What::Shown(expr) => self.repr(expr, site),
+        }
+    }
+
+    /// Names that nothing in the file binds and Python does not know: whoever provides them
+    /// is not seen.
+    fn unknown_names(&mut self) {
+        let from_elsewhere = self.walk.star && self.walk.stars.len() < self.walk.star_count;
+        if self.stub || from_elsewhere {
+            return;
+        }
+        for read in &self.walk.uses {
+            if !read.code || self.walk.names.resolve(read.scope, read.symbol).is_some() {
+                continue;
+            }
+            let name = self.walk.names.name(read.symbol);
+            let starred = self.names.is_starred(name);
+            if name.is_empty() || is_builtin(name) || starred {
+                continue;
+            }
+            let when = self.when(read.unit, read.later);
+            self.found.effects.push(Effect {
+                operation: name.to_owned(),
+                class: EffectClass::Opaque(Opaque::Unlisted),
+                when,
+                line: self.lines.line(read.range.start().to_u32()),
+                span: loads::span(read.range),
+            });
         }
     }
 
@@ -154,6 +207,9 @@ impl<'a> Judge<'_, 'a> {
     }
 
     fn opaque(&mut self, operation: &str, reason: Opaque, range: TextRange, site: &Site<'a>) {
+        if site.guard > 0 && self.is_lifted(operation, reason, range, site) {
+            return;
+        }
         self.effect(operation, EffectClass::Opaque(reason), range, site);
     }
 
@@ -164,9 +220,16 @@ impl<'a> Judge<'_, 'a> {
 
     /// A load of something named by its specifier; a computed one that nothing bounds is
     /// an effect, because effects say when they happen.
-    fn load(&mut self, specifier: String, kind: ImportKind, range: TextRange, site: &Site<'a>) {
+    fn load(
+        &mut self,
+        operation: &str,
+        specifier: String,
+        kind: ImportKind,
+        range: TextRange,
+        site: &Site<'a>,
+    ) {
         if specifier.is_empty() {
-            return self.opaque("import", Opaque::ComputedLoad, range, site);
+            return self.opaque(operation, Opaque::ComputedLoad, range, site);
         }
         self.found.imports.push(loads::load(specifier, kind, site.optional, range, self.lines));
     }
@@ -181,6 +244,7 @@ impl<'a> Judge<'_, 'a> {
                 span: owed_engine::facts::Span::default(),
             });
         }
+        self.unknown_names();
         for (text, range) in &self.walk.strings {
             if !self.claimed.contains(*text) {
                 let import = loads::load((*text).to_owned(), ImportKind::StringRef, true, *range, self.lines);
@@ -194,7 +258,11 @@ impl<'a> Judge<'_, 'a> {
                 next.strip_prefix(chain.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             });
             if !longer {
-                let import = loads::load(chain.clone(), ImportKind::StringRef, true, *range, self.lines);
+                let mut import = loads::load(chain.clone(), ImportKind::StringRef, true, *range, self.lines);
+                // The chain itself is among the references of the units that read it.
+                let last = chain.rsplit('.').next().unwrap_or(chain);
+                let name = Name { imported: last.to_owned(), local: chain.clone() };
+                import.names = Taken::List(vec![name]);
                 self.found.imports.push(import);
             }
         }

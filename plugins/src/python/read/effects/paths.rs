@@ -24,7 +24,25 @@ impl<'a> Judge<'_, 'a> {
         let range = call.range();
         let value = match value {
             Value::Text { text, exact: true, .. } if text.contains(":memory:") => return,
-            Value::Text { .. } => {
+            Value::Text { text, exact: true, .. } if name == "sqlite3.connect" && text.is_empty() => return,
+            Value::Text { text, exact: true, package: false } if text.starts_with("file:") => {
+                let path = &text["file:".len()..];
+                let (path, query) = path.split_once('?').unwrap_or((path, ""));
+                let read_only = query.split('&').any(|part| matches!(part, "mode=ro" | "immutable=1"));
+                if query.split('&').any(|part| part == "mode=memory") {
+                    return;
+                }
+                return match Value::text(path).into_path() {
+                    Value::Place(place) => {
+                        self.effect(name, EffectClass::Pinned(Pin::File(place.expr())), range, site);
+                        if let Some(reason) = row.also_reason.filter(|_| !read_only) {
+                            self.opaque(name, reason, range, site);
+                        }
+                    }
+                    _ => self.opaque(name, Opaque::ComputedLoad, range, site),
+                };
+            }
+            Value::Text { .. } | Value::OneOf(_) => {
                 let path = value.into_path();
                 if path == Value::Memory {
                     return self.opaque(name, Opaque::Network, range, site);
@@ -42,8 +60,11 @@ impl<'a> Judge<'_, 'a> {
         match value {
             Value::Memory => return,
             Value::Tmp => return self.opaque(name, Opaque::Tmp, range, site),
-            Value::Home => return self.named(name, "HOME", range, site),
-            Value::Unknown | Value::Text { .. } => {
+            Value::Home => {
+                self.named(name, "HOME", range, site);
+                return self.opaque(name, Opaque::Host, range, site);
+            }
+            Value::Unknown | Value::Text { .. } | Value::OneOf(_) => {
                 self.opaque(name, Opaque::ComputedLoad, range, site);
             }
             Value::Package { .. } => self.package_file(&value, range, site),
@@ -76,6 +97,7 @@ impl<'a> Judge<'_, 'a> {
         }
         if let Some(reason) = row.also_reason
             && !(reason == Opaque::FsOrder && site.orderless)
+            && !(reason == Opaque::FsMeta && self.sized.contains(&range))
         {
             self.opaque(name, reason, range, site);
         }
@@ -141,6 +163,8 @@ impl<'a> Judge<'_, 'a> {
             // Text about places outside the project; reading them has rows.
             PathBase::Absolute => return,
             PathBase::Cwd if place.path.is_empty() => return,
+            // Text that is put together: whoever is given it is judged where it is given.
+            PathBase::Cwd if !to_call && expr.is_call_expr() => return,
             _ if *place == own => {
                 // The file's own path is mostly taken to find its neighbours.
                 if !to_call || !expr.is_name_expr() {
@@ -185,7 +209,13 @@ impl<'a> Judge<'_, 'a> {
         if row.what == Takes::Listing
             && let Value::Package { name: package, path, .. } = inside
         {
-            return self.load(format!("{package}/{}", below(&path, "*")), ImportKind::Glob, range, site);
+            return self.load(
+                "import",
+                format!("{package}/{}", below(&path, "*")),
+                ImportKind::Glob,
+                range,
+                site,
+            );
         }
         self.package_file(&inside, range, site);
     }
@@ -220,11 +250,22 @@ impl<'a> Judge<'_, 'a> {
         }
     }
 
+    /// Recorded answers that a fixture compares with: beside the test.
+    pub(super) fn snapshots(&mut self, fixture: &str, range: TextRange, site: &Site<'a>) {
+        let folder = match fixture {
+            "snapshot" | "snapshot_json" => "__snapshots__",
+            // pytest-regressions: a folder named like the module.
+            _ => self.eval.stem(),
+        };
+        let place = Place::new(PathBase::Module, folder);
+        self.effect(fixture, EffectClass::Bounded(place.expr()), range, site);
+    }
+
     /// A file of a package, or what lies below one of its directories.
     fn package_file(&mut self, value: &Value, range: TextRange, site: &Site<'a>) {
         if let Value::Package { name, path, exact } = value {
             let path = if *exact && !path.is_empty() { path.clone() } else { below(path, "**") };
-            self.load(format!("{name}/{path}"), ImportKind::Glob, range, site);
+            self.load("import", format!("{name}/{path}"), ImportKind::Glob, range, site);
         }
     }
 }

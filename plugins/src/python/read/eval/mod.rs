@@ -4,6 +4,8 @@
 //! environment decides is [`Value::Unknown`]. Every evaluation has a budget.
 
 mod call;
+mod constant;
+mod parameter;
 
 use std::cell::{Cell, RefCell};
 
@@ -15,7 +17,7 @@ use super::loads;
 use super::names::Names;
 use super::place::{Place, Value};
 use super::rows::is_stdlib;
-use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol};
+use super::scope::{Binding, Bound, ScopeId, Symbol};
 
 /// Steps one evaluation may take.
 const BUDGET: u32 = 400;
@@ -50,6 +52,11 @@ impl<'w, 'a> Eval<'w, 'a> {
         Place::new(PathBase::Module, self.file)
     }
 
+    /// The file's name without extension.
+    pub(in crate::python::read) fn stem(&self) -> &'a str {
+        self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem)
+    }
+
     fn eval(&self, expr: &'a Expr, scope: ScopeId) -> Value {
         let Some(budget) = self.budget.get().checked_sub(1) else { return Value::Unknown };
         self.budget.set(budget);
@@ -72,7 +79,10 @@ impl<'w, 'a> Eval<'w, 'a> {
             }
             Expr::Name(name) => self.name(name, scope),
             Expr::Attribute(attribute) => self.attribute(attribute, expr, scope),
-            Expr::Call(call) => self.call(call, scope),
+            Expr::Call(call) => match self.call(call, scope) {
+                Value::Unknown => self.chosen(expr, scope),
+                value => value,
+            },
             Expr::BinOp(op) => match op.op {
                 ast::Operator::Div => self.eval(&op.left, scope).join(self.eval(&op.right, scope)),
                 ast::Operator::Add => self.eval(&op.left, scope).concat(self.eval(&op.right, scope)),
@@ -107,7 +117,7 @@ impl<'w, 'a> Eval<'w, 'a> {
                 (package @ Value::Package { .. }, _) => package,
                 (Value::Text { text, package: false, .. }, _) if text.is_empty() => Value::some_text(),
                 (Value::Entries(place), _) => Value::Place(place.inside()),
-                _ => Value::Unknown,
+                _ => self.chosen(expr, scope),
             },
             Expr::If(e) => self.eval(&e.body, scope).or(self.eval(&e.orelse, scope)),
             Expr::BoolOp(e) => {
@@ -199,6 +209,7 @@ impl<'w, 'a> Eval<'w, 'a> {
             Bound::Value(value) => self.eval(value, binding.scope),
             Bound::Element(iter, position) => self.element(iter, position, binding.scope),
             Bound::Entered(value) => self.entered(value, binding.scope),
+            Bound::Unpacked(value, position) => self.unpacked(value, position, binding.scope),
             Bound::Parameter(_) => self.parameter(name, at),
             Bound::Import(_) => {
                 self.constant(|found| self.names.name_of_import(binding).iter().for_each(|n| found(n)))
@@ -221,49 +232,14 @@ impl<'w, 'a> Eval<'w, 'a> {
         value
     }
 
-    /// Whether fixtures that describe the requesting test describe this file.
-    fn is_test_file(&self) -> bool {
-        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests"
-    }
-
-    fn parameter(&self, name: &'a ast::ExprName, at: ScopeId) -> Value {
-        let stem = self.file.rsplit_once('.').map_or(self.file, |(stem, _)| stem);
-        match name.id.as_str() {
-            "tmp_path" | "tmpdir" | "tmp_path_factory" | "tmpdir_factory" | "testdir" | "pytester" => {
-                Value::Tmp
-            }
-            "datadir" | "original_datadir" | "lazy_datadir" if self.is_test_file() => {
-                Value::Place(Place::new(PathBase::Module, stem))
-            }
-            "shared_datadir" | "lazy_shared_datadir" if self.is_test_file() => {
-                Value::Place(Place::new(PathBase::Module, "data"))
-            }
-            _ => {
-                // A fixture of the same file or class.
-                let names = &self.names.walk.names;
-                let Some(symbol) = names.find(&name.id) else { return Value::Unknown };
-                let class = names.class_of(at);
-                for scope in class.into_iter().chain([MODULE]) {
-                    for binding in names.bindings(scope, symbol) {
-                        if let Bound::Function(def, inner) = binding.bound
-                            && def.decorator_list.iter().any(|d| is_fixture(&d.expression))
-                        {
-                            return self.returned(def, inner);
-                        }
-                    }
-                }
-                // A fixture made elsewhere keeps its parameter's name in the decorated function.
-                Value::Unknown
-            }
-        }
-    }
-
     fn attribute(&self, attribute: &'a ast::ExprAttribute, expr: &'a Expr, scope: ScopeId) -> Value {
         let attr = attribute.attr.as_str();
         if let Expr::Name(root) = &*attribute.value {
             match root.id.as_str() {
                 "self" | "cls" => return self.member(attr, scope),
+                "__spec__" if attr == "parent" => {
+                    return Value::Text { text: String::new(), exact: true, package: true };
+                }
                 "request"
                     if matches!(attr, "path" | "fspath")
                         && self.names.is_parameter(&attribute.value, scope) =>
@@ -439,15 +415,6 @@ fn starts_unknown(f: &ast::ExprFString) -> bool {
         Some(ast::FStringPart::FString(f)) => {
             matches!(f.elements.first(), Some(ast::InterpolatedStringElement::Interpolation(_)))
         }
-        _ => false,
-    }
-}
-
-fn is_fixture(decorator: &Expr) -> bool {
-    match decorator {
-        Expr::Call(call) => is_fixture(&call.func),
-        Expr::Attribute(a) => matches!(a.attr.as_str(), "fixture" | "yield_fixture"),
-        Expr::Name(n) => n.id.as_str() == "fixture",
         _ => false,
     }
 }

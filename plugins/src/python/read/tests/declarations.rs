@@ -135,7 +135,7 @@ def __getattr__(name): pass
             "NAMES ",
             "STATE <module>,w",
             "__getattr__ ",
-            "f LIMIT,NAMES,os",
+            "f LIMIT,NAMES,os.path.join",
             "h! helper",
             "i <module>",
             "k f",

@@ -56,7 +56,11 @@ fn optional_imports() {
     );
     imports(
         "import pytest\nnp = pytest.importorskip('numpy')",
-        &["static pytest as pytest", "string pytest.importorskip", "dynamic? numpy"],
+        &[
+            "static pytest as pytest",
+            "string pytest.importorskip {pytest.importorskip=importorskip}",
+            "dynamic? numpy",
+        ],
     );
 }
 
@@ -127,13 +131,13 @@ fn scripts() {
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'x.py'], cwd=d)", &["subprocess"]),
         ("import runpy\nrunpy.run_path('a/x.py')\nrunpy.run_module('p.q')", &["script a/x.py", "script p.q"]),
         ("import runpy\ndef f(p): runpy.run_path(p)", &["computed-load in f"]),
-        ("exec(open('a/x.py').read())", &["script a/x.py"]),
+        ("exec(open('a/x.py').read())", &["script a/x.py", "eval"]),
         (
             "import os\nexec(compile(open(os.path.join(os.path.dirname(__file__), 'v.py')).read(), 'v', 'exec'))",
-            &["script ./v.py"],
+            &["script ./v.py", "eval"],
         ),
         ("exec(code)", &["eval"]),
-        ("eval('1 + 1')", &[]),
+        ("eval('1 + 1')", &["eval"]),
         ("import importlib.util as u\nu.spec_from_file_location('m', '../tools/x.py')", &["computed-load"]),
         (
             "import importlib.util\nfrom pathlib import Path\nimportlib.util.spec_from_file_location('m', Path(__file__).parents[1] / 'x.py')",
@@ -173,10 +177,13 @@ fn strings_and_mocks() {
 
 #[test]
 fn members_of_imported_modules() {
-    imports("import a\na.b.c()\na.b\na.b.c.__name__", &["static a as a", "string a.b.c"]);
-    imports("import a.b\ndef f(x: a.b.T): a.x", &["static a.b as a", "string a.b.T", "string a.x"]);
-    imports("from p import q\nq.r.s()", &["static p {q}", "string p.q.r.s"]);
-    imports("from . import q\nq.r()", &["static . {q}", "string .q.r"]);
+    imports("import a\na.b.c()\na.b\na.b.c.__name__", &["static a as a", "string a.b.c {a.b.c=c}"]);
+    imports(
+        "import a.b\ndef f(x: a.b.T): a.x",
+        &["static a.b as a", "string a.b.T {a.b.T=T}", "string a.x {a.x=x}"],
+    );
+    imports("from p import q\nq.r.s()", &["static p {q}", "string p.q.r.s {p.q.r.s=s}"]);
+    imports("from . import q\nq.r()", &["static . {q}", "string .q.r {.q.r=r}"]);
     imports("from p import Q\nQ.r()\nimport os\nos.path.join()", &["static p {Q}", "static os as os"]);
     imports("import a\ndef f(a): a.b.c()", &["static a as a"]);
 }

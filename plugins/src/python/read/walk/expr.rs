@@ -39,42 +39,51 @@ impl<'a> Walk<'a> {
                 }
                 match name.ctx {
                     ExprContext::Store | ExprContext::Del => self.bind(symbol, Bound::Other),
-                    _ if self.annotation => self.use_symbol(symbol, None),
+                    _ if self.annotation => self.use_symbol(symbol, None, name.range),
                     _ if self.names.flags(symbol) & (flag::IMPORTED | flag::BUILTIN) != 0 => {
-                        self.use_symbol(symbol, None);
+                        self.use_symbol(symbol, None, name.range);
                         self.site(What::Chain(expr), orderless);
                         if let Some(site) = self.sites.last_mut() {
                             site.root = Some(symbol);
                         }
                     }
-                    _ => self.use_symbol(symbol, Some(expr)),
+                    _ => self.use_symbol(symbol, Some(expr), name.range),
                 }
             }
             Expr::Attribute(attribute) => {
                 if attribute.attr.as_str() == "__doc__" {
                     self.reads_docs = true;
                 }
+                if attribute.attr.as_str() == "__subclasses__"
+                    && let Some(members) = &mut self.members
+                {
+                    members.subclasses.insert(self.unit);
+                }
                 let what = if self.annotation { What::Member(expr) } else { What::Chain(expr) };
                 match root_of(expr) {
                     // Members of the instance are looked up where they are used.
                     Some(root) if matches!(root.as_str(), "self" | "cls") => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
                     // Types have no effects; they may name a submodule.
                     None if self.annotation => {
-                        self.chain_base(&attribute.value);
+                        self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
                     }
-                    _ => self.rooted(what, orderless, &attribute.value),
+                    _ => self.rooted(what, orderless, &attribute.value, Some(attribute.attr.as_str())),
                 }
             }
             Expr::Call(call) => self.call(call, expr, orderless),
             Expr::Subscript(subscript) => {
-                if !self.annotation && root_of(&subscript.value).is_some() {
-                    self.rooted(What::Subscript(subscript), orderless, &subscript.value);
+                let named = root_of(&subscript.value).is_some();
+                if !self.annotation && !named && subscript.value.is_call_expr() {
+                    self.site(What::Subscript(subscript), orderless);
+                }
+                if !self.annotation && named {
+                    self.rooted(What::Subscript(subscript), orderless, &subscript.value, None);
                 } else {
                     self.expr(&subscript.value, orderless);
                 }
-                self.expr(&subscript.slice, false);
+                self.slice(&subscript.slice);
             }
             Expr::StringLiteral(string) => self.string(string),
             Expr::BytesLiteral(_)
@@ -86,18 +95,32 @@ impl<'a> Walk<'a> {
             Expr::BinOp(op) => {
                 if op.op == ast::Operator::Div {
                     self.site(What::Joined(expr), orderless);
+                } else if op.op == ast::Operator::Mod && op.left.is_string_literal_expr() {
+                    match &*op.right {
+                        Expr::Tuple(tuple) => tuple.elts.iter().for_each(|e| self.shown(e)),
+                        other => self.shown(other),
+                    }
                 }
                 self.expr(&op.left, false);
                 self.expr(&op.right, false);
             }
             Expr::Compare(compare) => {
-                self.expr(&compare.left, true);
+                let identity = compare.ops.iter().all(|op| {
+                    matches!(op, ast::CmpOp::Is | ast::CmpOp::IsNot | ast::CmpOp::Eq | ast::CmpOp::NotEq)
+                });
+                if identity {
+                    self.compared(&compare.left);
+                    compare.comparators.iter().for_each(|right| self.compared(right));
+                    self.depth -= 1;
+                    return;
+                }
+                self.expr(&compare.left, false);
                 for (op, right) in compare.ops.iter().zip(&compare.comparators) {
                     if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) && root_of(right).is_some() {
                         let pair = self.pair(&compare.left, right);
-                        self.rooted(What::Contains(pair), true, right);
+                        self.rooted(What::Contains(pair), true, right, None);
                     } else {
-                        self.expr(right, true);
+                        self.expr(right, matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn));
                     }
                 }
             }
@@ -118,7 +141,9 @@ impl<'a> Walk<'a> {
             }
             Expr::Dict(dict) => {
                 for item in &dict.items {
-                    self.optional_expr(item.key.as_ref());
+                    if let Some(key) = &item.key {
+                        self.slice(key);
+                    }
                     self.escape(&item.value);
                     self.expr(&item.value, false);
                 }
@@ -129,6 +154,7 @@ impl<'a> Walk<'a> {
                 }
                 let scope = self.names.open(ScopeKind::Function, self.scope);
                 let outer = std::mem::replace(&mut self.scope, scope);
+                let guard = std::mem::replace(&mut self.guard, 0);
                 self.functions += 1;
                 if let Some(parameters) = &lambda.parameters {
                     self.parameters(parameters);
@@ -136,17 +162,23 @@ impl<'a> Walk<'a> {
                 self.escape(&lambda.body);
                 self.expr(&lambda.body, false);
                 self.functions -= 1;
+                self.guard = guard;
                 self.scope = outer;
             }
             Expr::ListComp(e) => self.comprehension(&e.generators, &[&*e.elt], orderless),
             Expr::SetComp(e) => self.comprehension(&e.generators, &[&*e.elt], true),
-            Expr::Generator(e) => self.comprehension(&e.generators, &[&*e.elt], orderless),
+            Expr::Generator(e) => {
+                // It may run when nothing holds any more.
+                let guard = std::mem::replace(&mut self.guard, 0);
+                self.comprehension(&e.generators, &[&*e.elt], orderless);
+                self.guard = guard;
+            }
             Expr::DictComp(e) => match &e.key {
                 Some(key) => self.comprehension(&e.generators, &[key, &*e.value], false),
                 None => self.comprehension(&e.generators, &[&*e.value], false),
             },
             Expr::Named(e) => {
-                self.expr(&e.value, false);
+                self.aliased(&e.value);
                 if let Expr::Name(name) = &*e.target {
                     let symbol = self.names.intern(&name.id);
                     let mut scope = self.scope;
@@ -170,13 +202,21 @@ impl<'a> Walk<'a> {
             }
             Expr::Await(e) => self.expr(&e.value, orderless),
             Expr::Yield(e) => {
+                self.generators.insert(self.scope);
                 if let Some(value) = &e.value {
                     self.escape(value);
                     self.expr(value, false);
                 }
             }
-            Expr::YieldFrom(e) => self.expr(&e.value, false),
-            Expr::Starred(e) => self.expr(&e.value, false),
+            Expr::YieldFrom(e) => {
+                self.generators.insert(self.scope);
+                self.in_order(&e.value);
+                self.expr(&e.value, false);
+            }
+            Expr::Starred(e) => {
+                self.in_order(&e.value);
+                self.expr(&e.value, false);
+            }
             Expr::Slice(e) => {
                 self.optional_expr(e.lower.as_deref());
                 self.optional_expr(e.upper.as_deref());
@@ -191,10 +231,12 @@ impl<'a> Walk<'a> {
         self.site(What::Call(expr), orderless);
         let (mut hides_order, mut tests_class) = (false, false);
         let outer = self.modules;
+        // What a call in an annotation is given is code.
+        let annotation = std::mem::replace(&mut self.annotation, false);
         match &*call.func {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
-                self.use_symbol(symbol, None);
+                self.use_symbol(symbol, None, name.range);
                 self.sites[at].root = Some(symbol);
                 match name.id.as_str() {
                     "sorted" | "set" | "frozenset" | "len" | "any" | "all" | "sum" | "max" | "min"
@@ -202,15 +244,36 @@ impl<'a> Walk<'a> {
                         hides_order = true;
                     }
                     "isinstance" | "issubclass" => tests_class = true,
+                    "list" | "tuple" | "iter" | "next" | "enumerate" | "reversed" | "zip" | "deque"
+                    | "chain" | "islice" | "accumulate" | "permutations" | "combinations" | "product"
+                    | "cycle" => {
+                        call.arguments.args.iter().for_each(|a| self.in_order(a));
+                    }
+                    "map" | "filter" => call.arguments.args.iter().skip(1).for_each(|a| self.in_order(a)),
+                    "str" | "repr" | "ascii" | "print" | "format" => {
+                        call.arguments.args.iter().for_each(|a| self.shown(a));
+                    }
                     "include" => self.modules = true,
                     _ => {}
                 }
             }
             Expr::Attribute(attribute) => {
-                if attribute.attr.as_str() == "autodiscover_tasks" {
-                    self.modules = true;
+                match attribute.attr.as_str() {
+                    "autodiscover_tasks" => self.modules = true,
+                    "join" | "extend" | "fromkeys" | "from_iterable" | "deque" | "chain" | "islice"
+                    | "accumulate" | "permutations" | "combinations" | "product" | "cycle" => {
+                        call.arguments.args.iter().for_each(|a| self.in_order(a))
+                    }
+                    "format" => call.arguments.args.iter().for_each(|a| self.shown(a)),
+                    "pop" if call.arguments.is_empty() => self.in_order(&attribute.value),
+                    _ => {}
                 }
-                self.sites[at].root = self.chain_base(&attribute.value);
+                if attribute.attr.as_str() == "__subclasses__"
+                    && let Some(members) = &mut self.members
+                {
+                    members.subclasses.insert(self.unit);
+                }
+                self.sites[at].root = self.chain_base(&attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
@@ -224,24 +287,32 @@ impl<'a> Walk<'a> {
         for keyword in &call.arguments.keywords {
             self.expr(&keyword.value, false);
         }
+        self.annotation = annotation;
         self.modules = outer;
     }
 
     /// The part of a chain before its last attribute: its root is used, but not as a
-    /// value of its own.
-    pub(super) fn chain_base(&mut self, value: &'a Expr) -> Option<Symbol> {
+    /// value of its own. `last` is that attribute, when all that is done is to read it.
+    pub(super) fn chain_base(&mut self, value: &'a Expr, last: Option<&'a str>) -> Option<Symbol> {
         let mut at = value;
         let depth = self.depth;
+        let mut chain: Vec<&'a str> = last.into_iter().collect();
         loop {
             match at {
                 Expr::Name(name) => {
                     let symbol = self.names.intern(&name.id);
-                    self.use_symbol(symbol, None);
+                    chain.reverse();
+                    self.use_members(symbol, chain, name.range);
                     self.depth = depth;
                     return Some(symbol);
                 }
                 // Counted, because freeing the tree recurses here too.
-                Expr::Attribute(attribute) if self.descend() => at = &attribute.value,
+                Expr::Attribute(attribute) if self.descend() => {
+                    if self.members.is_some() {
+                        chain.push(attribute.attr.as_str());
+                    }
+                    at = &attribute.value;
+                }
                 Expr::Attribute(_) => break,
                 other => {
                     self.expr(other, false);
@@ -266,6 +337,9 @@ impl<'a> Walk<'a> {
             if at > 0 {
                 self.scope = scope;
             }
+            if !orderless {
+                self.in_order(&generator.iter);
+            }
             self.expr(&generator.iter, orderless);
             self.scope = scope;
             self.target(&generator.target, Bound::Element(&generator.iter, None), None);
@@ -286,82 +360,14 @@ impl<'a> Walk<'a> {
         }
         for element in elements {
             if let ast::InterpolatedStringElement::Interpolation(inner) = element {
+                self.shown(&inner.expression);
                 self.expr(&inner.expression, false);
                 if let Some(spec) = &inner.format_spec {
+                    self.site(What::Format(inner), false);
                     self.interpolated(&spec.elements);
                 }
             }
         }
         self.depth -= 1;
     }
-
-    pub(super) fn string(&mut self, string: &'a ast::ExprStringLiteral) {
-        let [literal] = string.value.as_slice() else { return };
-        let text: &'a str = &literal.value;
-        if self.annotation {
-            self.forward_reference(text);
-        }
-        let named = is_dotted(text) || is_file(text) || (self.modules && is_identifier(text));
-        if named && self.seen_strings.insert(text) {
-            self.strings.push((text, string.range));
-        }
-    }
-
-    /// A quoted annotation uses the names in it.
-    pub(super) fn forward_reference(&mut self, text: &'a str) {
-        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
-            let root = word.split('.').next().unwrap_or("");
-            if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
-                let symbol = self.names.intern(root);
-                self.use_symbol(symbol, None);
-            }
-        }
-    }
-}
-
-/// `a.b`, `a.b:c`: at least two identifiers, at most one colon.
-fn is_dotted(text: &str) -> bool {
-    if text.len() > 256 {
-        return false;
-    }
-    let (mut dots, mut colons, mut fresh) = (0, 0, true);
-    for byte in text.bytes() {
-        match byte {
-            b'.' | b':' if fresh => return false,
-            b'.' => {
-                dots += 1;
-                fresh = true;
-            }
-            b':' => {
-                colons += 1;
-                fresh = true;
-            }
-            b'0'..=b'9' if fresh => return false,
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80.. => fresh = false,
-            _ => return false,
-        }
-    }
-    !fresh && colons <= 1 && dots + colons > 0
-}
-
-/// `dir/name.ext`: a relative path with a directory and an extension.
-fn is_file(text: &str) -> bool {
-    if text.len() > 256 {
-        return false;
-    }
-    let Some((dir, name)) = text.rsplit_once('/') else { return false };
-    !dir.is_empty()
-        && !text.starts_with('/')
-        && !text.contains("//")
-        && name.find('.').is_some_and(|at| at > 0 && at + 1 < name.len())
-        && text.bytes().all(|b| {
-            b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'@') || b >= 0x80
-        })
-}
-
-fn is_identifier(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= 128
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -2,6 +2,7 @@
 
 use ruff_python_ast::{self as ast, Expr};
 
+use super::super::rows::is_stdlib;
 use super::super::scope::Bound;
 use super::{Imported, Statement, Target, Walk};
 
@@ -63,6 +64,10 @@ impl<'a> Walk<'a> {
             let name = alias.name.as_str();
             if name == "*" {
                 self.star = true;
+                self.star_count += 1;
+                if s.level == 0 && is_stdlib(module) {
+                    self.stars.push(module);
+                }
                 continue;
             }
             let local = alias.asname.as_ref().map_or(name, |n| n.as_str());

@@ -4,13 +4,22 @@
 //! It judges nothing that depends on what a name means: bindings may follow uses, so
 //! [`super::effects`] and [`super::loads`] judge the sites when all names are known.
 
+mod ask;
+mod define;
 mod expr;
 mod import;
+mod mark;
+mod site;
 mod stmt;
 
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
+
+pub(in crate::python::read) use define::is_fixture;
+pub(in crate::python::read) use site::{
+    Docstring, Guard, Holds, Imported, Site, Statement, Target, Use, What,
+};
 
 use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
 use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
@@ -18,87 +27,15 @@ use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
 /// How deep trees are walked on the caller's own stack; deeper ones get their own.
 pub(in crate::python::read) const SHALLOW: u32 = 120;
 
-/// What an imported name stands for.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Target<'a> {
-    /// Dots of a relative import.
-    pub(in crate::python::read) level: u32,
-    /// The module, as far as the binding reaches: `import a.b` binds `a`.
-    pub(in crate::python::read) module: &'a str,
-    /// The name taken from it.
-    pub(in crate::python::read) name: Option<&'a str>,
-    /// Never loaded at run time.
-    pub(in crate::python::read) type_only: bool,
-}
-
-/// An import statement, or one alias of it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) enum Statement<'a> {
-    Import(&'a ast::Alias),
-    From(&'a ast::StmtImportFrom),
-}
-
-/// An import statement and the block it stands in.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Imported<'a> {
-    pub(in crate::python::read) statement: Statement<'a>,
-    pub(in crate::python::read) optional: bool,
-    pub(in crate::python::read) type_only: bool,
-}
-
-/// A read of a name; one for each scope and unit.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Use<'a> {
-    pub(in crate::python::read) symbol: Symbol,
-    pub(in crate::python::read) scope: ScopeId,
-    pub(in crate::python::read) unit: UnitId,
-    pub(in crate::python::read) later: bool,
-    /// Where it is read as a value of its own: not called, no attribute taken.
-    pub(in crate::python::read) bare: Option<&'a Expr>,
-}
-
-/// Something that may load, read or run something.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) enum What<'a> {
-    Call(&'a Expr),
-    /// The longest attribute chain that is not called.
-    Chain(&'a Expr),
-    /// An attribute chain in an annotation, or as a base class.
-    Member(&'a Expr),
-    Subscript(&'a ast::ExprSubscript),
-    /// `left in container`: index into [`Walk::pairs`].
-    Contains(u32),
-    /// `left / right`: how paths are joined.
-    Joined(&'a Expr),
-    /// What a name is assigned.
-    Assigned(&'a Expr),
-    /// A name that goes into a container, is returned, or is stored in an attribute.
-    Escape(&'a Expr),
-    /// An assignment to an attribute or a subscript: target and value in [`Walk::pairs`].
-    Store(u32),
-}
-
-/// Where such a place is, and under what it runs.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Site<'a> {
-    pub(in crate::python::read) what: What<'a>,
-    pub(in crate::python::read) scope: ScopeId,
-    pub(in crate::python::read) unit: UnitId,
-    /// Inside a function: it happens when the unit is used, not at import.
-    pub(in crate::python::read) later: bool,
-    /// Failing to import is caught here.
-    pub(in crate::python::read) optional: bool,
-    /// Its value is sorted or counted at once.
-    pub(in crate::python::read) orderless: bool,
-    /// The name at the root of the chain, where there is one.
-    pub(in crate::python::read) root: Option<Symbol>,
-}
-
-/// A docstring, and whether somebody may read it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::python::read) struct Docstring {
-    pub(in crate::python::read) range: TextRange,
-    pub(in crate::python::read) kept: bool,
+/// How names are used.
+#[derive(Debug, Default)]
+pub(in crate::python::read) struct Members<'a> {
+    /// `["b", "c"]` for `a.b.c`.
+    pub(in crate::python::read) chains: FxHashSet<(UnitId, Symbol, Vec<&'a str>)>,
+    /// Units that ask a class for its subclasses.
+    pub(in crate::python::read) subclasses: FxHashSet<UnitId>,
+    /// Called, passed on, assigned to, indexed: anything but read an attribute of.
+    pub(in crate::python::read) whole: FxHashSet<(UnitId, Symbol)>,
 }
 
 /// Everything the traversal collects.
@@ -115,6 +52,9 @@ pub(in crate::python::read) struct Walk<'a> {
     pub(in crate::python::read) units: Vec<Unit<'a>>,
     /// Which bytes belong to which unit: sorted by start, inner ones after outer ones.
     pub(in crate::python::read) ranges: Vec<(TextRange, UnitId)>,
+    /// Attribute chains on imported names, by unit, and names used in any other way;
+    /// only kept for declarations.
+    pub(in crate::python::read) members: Option<Members<'a>>,
     /// Functions that bind a module name through `global`.
     pub(in crate::python::read) writers: Vec<(Symbol, UnitId)>,
     pub(in crate::python::read) docstrings: Vec<Docstring>,
@@ -123,6 +63,16 @@ pub(in crate::python::read) struct Walk<'a> {
     /// The tree is deeper than the limit; what lies below it was not seen.
     pub(in crate::python::read) too_deep: bool,
     pub(in crate::python::read) star: bool,
+    /// Modules of the standard library that are star-imported.
+    pub(in crate::python::read) stars: Vec<&'a str>,
+    /// How many star imports there are.
+    pub(in crate::python::read) star_count: usize,
+    pub(in crate::python::read) guards: Vec<Guard<'a>>,
+    /// Scopes of functions that yield: their bodies run after the call.
+    pub(in crate::python::read) generators: FxHashSet<ScopeId>,
+    guard: u32,
+    /// Decorators of the class whose body is walked.
+    class_decorators: &'a [ast::Decorator],
     seen_strings: FxHashSet<&'a str>,
     /// For each symbol, its latest use.
     last_use: Vec<u32>,
@@ -141,7 +91,13 @@ pub(in crate::python::read) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Walks `body`; `stub` for `.pyi`; gives up below `limit` levels.
-    pub(in crate::python::read) fn new(body: &'a [Stmt], bytes: usize, stub: bool, limit: u32) -> Self {
+    pub(in crate::python::read) fn new(
+        body: &'a [Stmt],
+        bytes: usize,
+        stub: bool,
+        members: bool,
+        limit: u32,
+    ) -> Self {
         let mut walk = Self {
             names: Scopes::new(bytes),
             targets: Vec::new(),
@@ -152,11 +108,18 @@ impl<'a> Walk<'a> {
             strings: Vec::new(),
             units: vec![Unit::module(), Unit::main()],
             ranges: Vec::new(),
+            members: members.then(Members::default),
             writers: Vec::new(),
             docstrings: Vec::new(),
             reads_docs: false,
             too_deep: false,
             star: false,
+            stars: Vec::new(),
+            star_count: 0,
+            guards: Vec::new(),
+            generators: FxHashSet::default(),
+            guard: 0,
+            class_decorators: &[],
             seen_strings: FxHashSet::default(),
             last_use: Vec::new(),
             limit,
@@ -293,6 +256,9 @@ impl<'a> Walk<'a> {
                         Bound::Value(Expr::Tuple(values)) if values.len() == elts.len() => {
                             Bound::Value(&values.elts[at])
                         }
+                        Bound::Value(value) if !elts.iter().any(Expr::is_starred_expr) => {
+                            u8::try_from(at).map_or(Bound::Other, |at| Bound::Unpacked(value, at))
+                        }
                         _ => Bound::Other,
                     };
                     self.target(element, inner, None);
@@ -310,20 +276,20 @@ impl<'a> Walk<'a> {
                     }
                 } else if let Some(value) = value {
                     let pair = self.pair(target, value);
-                    self.rooted(What::Store(pair), false, &attribute.value);
+                    self.rooted(What::Store(pair), false, &attribute.value, None);
                     self.depth -= 1;
                     return;
                 }
-                self.chain_base(&attribute.value);
+                self.chain_base(&attribute.value, None);
             }
             Expr::Subscript(subscript) => {
                 match value {
                     Some(value) => {
                         let pair = self.pair(target, value);
-                        self.rooted(What::Store(pair), false, &subscript.value);
+                        self.rooted(What::Store(pair), false, &subscript.value, None);
                     }
                     None => {
-                        self.chain_base(&subscript.value);
+                        self.chain_base(&subscript.value, None);
                     }
                 }
                 self.expr(&subscript.slice, false);
@@ -333,15 +299,38 @@ impl<'a> Walk<'a> {
         self.depth -= 1;
     }
 
-    fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>) {
+    fn use_symbol(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
+        if let Some(members) = &mut self.members {
+            members.whole.insert((self.unit, symbol));
+        }
+        self.note_use(symbol, bare, range);
+    }
+
+    /// A use of which only the attributes `chain` are read.
+    fn use_members(&mut self, symbol: Symbol, chain: Vec<&'a str>, range: TextRange) {
+        // A name that is not known to be imported yet is not told apart.
+        let known = !chain.is_empty() && self.names.flags(symbol) & flag::IMPORTED != 0;
+        match &mut self.members {
+            Some(members) if known => _ = members.chains.insert((self.unit, symbol, chain)),
+            Some(members) => _ = members.whole.insert((self.unit, symbol)),
+            None => {}
+        }
+        self.note_use(symbol, None, range);
+    }
+
+    fn note_use(&mut self, symbol: Symbol, bare: Option<&'a Expr>, range: TextRange) {
         let index = symbol.index();
         if index >= self.last_use.len() {
             self.last_use.resize(self.names.len().max(index + 1), u32::MAX);
         }
+        let code = !self.annotation;
         if let Some(last) = self.uses.get_mut(self.last_use[index] as usize)
             && last.scope == self.scope
             && last.unit == self.unit
         {
+            if code && !last.code {
+                (last.code, last.range) = (true, range);
+            }
             if last.bare.is_none() {
                 last.bare = bare;
             }
@@ -349,13 +338,19 @@ impl<'a> Walk<'a> {
         }
         self.last_use[index] = crate::python::read::text::offset(self.uses.len());
         let later = self.functions > 0;
-        self.uses.push(Use { symbol, scope: self.scope, unit: self.unit, later, bare });
+        self.uses.push(Use { symbol, scope: self.scope, unit: self.unit, later, bare, code, range });
+    }
+
+    /// Enters a body under one more guard; gives the one to return to.
+    fn guarded(&mut self, holds: Holds<'a>, scope: ScopeId) {
+        self.guards.push(Guard { holds, scope, outer: self.guard });
+        self.guard = crate::python::read::text::offset(self.guards.len());
     }
 
     fn site(&mut self, what: What<'a>, orderless: bool) {
         let (later, optional) = (self.functions > 0, self.optional > 0);
-        let (scope, unit) = (self.scope, self.unit);
-        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None });
+        let (scope, unit, guard) = (self.scope, self.unit, self.guard);
+        self.sites.push(Site { what, scope, unit, later, optional, orderless, root: None, guard });
     }
 
     fn assigned(&mut self, value: &'a Expr) {
@@ -367,11 +362,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A site whose chain continues with `base`. It comes before the sites inside `base`.
-    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr) {
+    /// A site whose chain continues with `base`, of which `last` is read. It comes before
+    /// the sites inside `base`.
+    fn rooted(&mut self, what: What<'a>, orderless: bool, base: &'a Expr, last: Option<&'a str>) {
         let at = self.sites.len();
         self.site(what, orderless);
-        self.sites[at].root = self.chain_base(base);
+        self.sites[at].root = self.chain_base(base, last);
     }
 
     fn pair(&mut self, first: &'a Expr, second: &'a Expr) -> u32 {
@@ -384,11 +380,6 @@ impl<'a> Walk<'a> {
         if let Expr::Name(_) = value {
             self.site(What::Escape(value), false);
         }
-    }
-
-    /// Whether a name may stand for something outside the file, by all its bindings.
-    pub(in crate::python::read) fn may_matter(&self, symbol: Symbol) -> bool {
-        self.names.flags(symbol) & (flag::IMPORTED | flag::ALIAS | flag::BUILTIN | flag::FIXTURE) != 0
     }
 }
 

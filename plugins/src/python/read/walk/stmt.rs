@@ -2,9 +2,8 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::super::rows::is_stdlib;
 use super::super::scope::{Bound, MODULE, ScopeKind};
-use super::{Docstring, Walk, docstring};
+use super::{Holds, Walk};
 
 impl<'a> Walk<'a> {
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
@@ -28,9 +27,16 @@ impl<'a> Walk<'a> {
                 if s.targets.iter().all(|t| self.is_followed(t)) {
                     self.assigned(&s.value);
                 }
-                self.expr(&s.value, false);
+                if self.makes_aliases(&s.targets) {
+                    self.aliased(&s.value);
+                } else {
+                    self.expr(&s.value, false);
+                }
                 self.modules = outer;
                 for target in &s.targets {
+                    if matches!(target, Expr::Tuple(_) | Expr::List(_)) {
+                        self.in_order(&s.value);
+                    }
                     self.target(target, Bound::Value(&s.value), Some(&s.value));
                 }
                 if !s.targets.iter().all(|t| self.is_followed(t)) {
@@ -46,7 +52,11 @@ impl<'a> Walk<'a> {
                     if self.is_followed(&s.target) {
                         self.assigned(value);
                     }
-                    self.expr(value, false);
+                    if self.makes_aliases(std::slice::from_ref(&*s.target)) {
+                        self.aliased(value);
+                    } else {
+                        self.expr(value, false);
+                    }
                     self.modules = outer;
                 }
                 self.target(&s.target, value.map_or(Bound::Other, Bound::Value), value);
@@ -59,7 +69,7 @@ impl<'a> Walk<'a> {
                 match &*s.target {
                     Expr::Name(name) => {
                         let symbol = self.names.intern(&name.id);
-                        self.use_symbol(symbol, None);
+                        self.use_symbol(symbol, None, name.range);
                         self.bind(symbol, Bound::Other);
                     }
                     target => self.target(target, Bound::Other, Some(&s.value)),
@@ -69,7 +79,7 @@ impl<'a> Walk<'a> {
             Stmt::ImportFrom(s) => self.import_from(s),
             // A string as a statement is a comment.
             Stmt::Expr(s) if s.value.is_string_literal_expr() => {}
-            Stmt::Expr(s) => self.expr(&s.value, true),
+            Stmt::Expr(s) => self.expr(&s.value, false),
             Stmt::Return(s) => {
                 if let Some(value) = &s.value {
                     self.escape(value);
@@ -81,7 +91,7 @@ impl<'a> Walk<'a> {
                     match target {
                         Expr::Name(name) => {
                             let symbol = self.names.intern(&name.id);
-                            self.use_symbol(symbol, None);
+                            self.use_symbol(symbol, None, name.range);
                         }
                         other => self.expr(other, false),
                     }
@@ -147,19 +157,22 @@ impl<'a> Walk<'a> {
                 block(self, &s.finalbody);
             }
             Stmt::With(s) => {
-                let mut caught = false;
+                let (mut caught, guard) = (false, self.guard);
                 for item in &s.items {
                     caught |= is_suppress(&item.context_expr);
                     self.expr(&item.context_expr, false);
                     if let Some(target) = &item.optional_vars {
                         self.target(target, Bound::Entered(&item.context_expr), None);
                     }
+                    self.guarded(Holds::With(&item.context_expr), self.scope);
                 }
                 self.optional += u32::from(caught);
                 block(self, &s.body);
                 self.optional -= u32::from(caught);
+                self.guard = guard;
             }
             Stmt::For(s) => {
+                self.in_order(&s.iter);
                 self.expr(&s.iter, false);
                 self.target(&s.target, Bound::Element(&s.iter, None), None);
                 block(self, &s.body);
@@ -206,63 +219,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn function(&mut self, def: &'a ast::StmtFunctionDef) {
-        for decorator in &def.decorator_list {
-            self.expr(&decorator.expression, false);
-        }
-        let symbol = self.names.intern(def.name.as_str());
-        self.defaults(&def.parameters);
-        self.in_type_scope(def.type_params.as_deref(), |walk| {
-            for parameter in &def.parameters {
-                if let Some(annotation) = parameter.annotation() {
-                    walk.annotation(annotation);
-                }
-            }
-            if let Some(returns) = &def.returns {
-                walk.annotation(returns);
-            }
-            let scope = walk.names.open(ScopeKind::Function, walk.scope);
-            // The name belongs to the scope around the type parameters.
-            let around =
-                if def.type_params.is_some() { walk.names.scope(walk.scope).parent } else { walk.scope };
-            walk.bind_in(around, symbol, Bound::Function(def, scope));
-            let outer = std::mem::replace(&mut walk.scope, scope);
-            walk.functions += 1;
-            walk.parameters(&def.parameters);
-            let body = walk.documented(&def.body, !def.decorator_list.is_empty());
-            walk.body(body);
-            walk.functions -= 1;
-            walk.scope = outer;
-        });
-    }
-
-    pub(super) fn class(&mut self, def: &'a ast::StmtClassDef) {
-        for decorator in &def.decorator_list {
-            self.expr(&decorator.expression, false);
-        }
-        let symbol = self.names.intern(def.name.as_str());
-        self.in_type_scope(def.type_params.as_deref(), |walk| {
-            if let Some(arguments) = &def.arguments {
-                for base in &arguments.args {
-                    walk.class_name(base);
-                }
-                for keyword in &arguments.keywords {
-                    walk.expr(&keyword.value, false);
-                }
-            }
-            let scope = walk.names.open(ScopeKind::Class, walk.scope);
-            let around =
-                if def.type_params.is_some() { walk.names.scope(walk.scope).parent } else { walk.scope };
-            walk.bind_in(around, symbol, Bound::Class(def, scope));
-            let outer = std::mem::replace(&mut walk.scope, scope);
-            let inherits = def.bases().iter().any(|base| walk.is_foreign(base));
-            let inherits = std::mem::replace(&mut walk.inherits, inherits);
-            let read = !def.decorator_list.is_empty() || !def.bases().is_empty();
-            let body = walk.documented(&def.body, read);
-            walk.body(body);
-            walk.inherits = inherits;
-            walk.scope = outer;
-        });
+    /// Whether an assignment gives something another name that is followed: not in a class,
+    /// where it becomes a member.
+    fn makes_aliases(&self, targets: &[Expr]) -> bool {
+        targets.iter().all(Expr::is_name_expr) && self.names.scope(self.scope).kind != ScopeKind::Class
     }
 
     /// A target whose value is looked up where it is read: a name, a member of the class.
@@ -276,71 +236,6 @@ impl<'a> Walk<'a> {
             }
             _ => false,
         }
-    }
-
-    /// Whether a base class may be one of the project's.
-    fn is_foreign(&self, base: &Expr) -> bool {
-        let mut root = base;
-        while let Expr::Attribute(ast::ExprAttribute { value, .. })
-        | Expr::Subscript(ast::ExprSubscript { value, .. }) = root
-        {
-            root = value;
-        }
-        let Expr::Name(name) = root else { return true };
-        match self.imported(&name.id) {
-            Some(target) => target.level > 0 || !is_stdlib(target.module),
-            None => self.names.find(&name.id).is_some_and(|s| self.names.resolve(self.scope, s).is_some()),
-        }
-    }
-
-    /// Notes the docstring of a body; `read`: decorators or base classes may read it.
-    pub(super) fn documented(&mut self, body: &'a [Stmt], read: bool) -> &'a [Stmt] {
-        match docstring(body) {
-            Some(range) => {
-                self.docstrings.push(Docstring { range, kept: read });
-                &body[1..]
-            }
-            None => body,
-        }
-    }
-
-    pub(super) fn defaults(&mut self, parameters: &'a ast::Parameters) {
-        for parameter in parameters.iter_non_variadic_params() {
-            if let Some(default) = parameter.default() {
-                self.expr(default, false);
-            }
-        }
-    }
-
-    pub(super) fn parameters(&mut self, parameters: &'a ast::Parameters) {
-        for parameter in parameters {
-            let symbol = self.names.intern(parameter.name().as_str());
-            self.names.bind(self.scope, symbol, Bound::Parameter(parameter.annotation()));
-        }
-    }
-
-    pub(super) fn in_type_scope(
-        &mut self,
-        params: Option<&'a ast::TypeParams>,
-        inside: impl FnOnce(&mut Self),
-    ) {
-        let Some(params) = params else { return inside(self) };
-        let scope = self.names.open(ScopeKind::Inner, self.scope);
-        let outer = std::mem::replace(&mut self.scope, scope);
-        for param in &params.type_params {
-            let (name, parts) = match param {
-                ast::TypeParam::TypeVar(p) => (&p.name, [p.bound.as_deref(), p.default.as_deref()]),
-                ast::TypeParam::TypeVarTuple(p) => (&p.name, [None, p.default.as_deref()]),
-                ast::TypeParam::ParamSpec(p) => (&p.name, [None, p.default.as_deref()]),
-            };
-            let symbol = self.names.intern(name.as_str());
-            self.bind(symbol, Bound::Other);
-            for part in parts.into_iter().flatten() {
-                self.annotation(part);
-            }
-        }
-        inside(self);
-        self.scope = outer;
     }
 
     pub(super) fn pattern(&mut self, pattern: &'a ast::Pattern) {

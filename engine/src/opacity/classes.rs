@@ -3,6 +3,8 @@
 //! What every test has in common (runner configuration, manifests, the toolchain) is in
 //! every identity and does not lower a test's class; shared setup does.
 
+use rayon::prelude::*;
+
 use crate::graph::{Edge, EdgeKind, Graph, NodeId, Reach, Trait};
 use crate::runner::SharedRole;
 use crate::selection::Opacity;
@@ -29,7 +31,7 @@ impl Classes {
         let levels =
             [Opacity::InputOpaque, Opacity::Unknown, Opacity::TimeOpaque, Opacity::Bounded, Opacity::Pinned];
         let levels = levels
-            .into_iter()
+            .into_par_iter()
             .map(|level| {
                 let has = |id: &&NodeId| graph.traits(**id).iter().any(|t| t.opacity == level);
                 let seeds: Vec<NodeId> = nodes.iter().filter(has).copied().collect();

@@ -1,0 +1,102 @@
+//! `owed.run/1`.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+use super::one_of;
+
+/// What was run, what was not and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(title = "owed.run/1")]
+pub(crate) struct RunAnswer {
+    /// `owed.run/1`.
+    #[schemars(schema_with = "run_tag")]
+    pub schema: &'static str,
+    /// The verdict about everything that was owed.
+    #[schemars(schema_with = "verdict_words")]
+    pub verdict: &'static str,
+    /// Why there is no verdict; empty when there is one.
+    pub no_verdict: Vec<Denied>,
+    /// The owed tests, sorted by path, then by runner and runner project.
+    pub results: Vec<TestResult>,
+    /// How many test files were not owed.
+    pub omitted: usize,
+    /// How many test files of how many owed were not run, because they are paid for.
+    pub reused: usize,
+    /// Where the receipts are; null when none was written or read.
+    pub record: Option<String>,
+}
+
+/// One test file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct TestResult {
+    /// Project-relative path.
+    pub path: String,
+    /// The runner's name.
+    pub runner: &'static str,
+    /// Directory of the runner project; `.` for the root.
+    pub project: String,
+    /// What happened.
+    #[schemars(schema_with = "outcome_words")]
+    pub outcome: &'static str,
+    /// What it depends on that is not a file.
+    #[schemars(schema_with = "super::opacity_words")]
+    pub opacity: &'static str,
+    /// The receipt that was used or written.
+    pub receipt: Option<String>,
+    /// Why it was not reused, and why this run left no receipt.
+    pub denied: Vec<Denied>,
+    /// Whether every input of the run was known and equal before and after.
+    pub runtime_verified: bool,
+    /// Milliseconds by the runner's clock.
+    pub duration_ms: Option<u64>,
+    /// Its cases; of the receipt when it was reused.
+    pub cases: CaseCounts,
+    /// What the runner said about it, first lines.
+    pub errors: Vec<String>,
+}
+
+/// A reason.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub(crate) struct Denied {
+    /// A stable kebab-case word.
+    pub reason: String,
+    /// For a person.
+    pub detail: String,
+}
+
+impl Denied {
+    /// A reason.
+    pub(crate) fn new(reason: &str, detail: impl Into<String>) -> Self {
+        Self { reason: reason.to_owned(), detail: detail.into() }
+    }
+}
+
+/// Numbers of cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct CaseCounts {
+    /// Passed.
+    pub passed: u32,
+    /// Failed.
+    pub failed: u32,
+    /// Skipped.
+    pub skipped: u32,
+}
+
+impl From<owed_engine::outcome::Cases> for CaseCounts {
+    fn from(cases: owed_engine::outcome::Cases) -> Self {
+        Self { passed: cases.passed, failed: cases.failed, skipped: cases.skipped }
+    }
+}
+
+fn run_tag(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "const": "owed.run/1" })
+}
+
+fn verdict_words(_: &mut SchemaGenerator) -> Schema {
+    one_of(&["passed", "failed", "no-verdict"])
+}
+
+fn outcome_words(_: &mut SchemaGenerator) -> Schema {
+    one_of(&["passed", "failed", "reused", "not-run", "interrupted"])
+}

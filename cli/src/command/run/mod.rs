@@ -1,0 +1,332 @@
+//! `owed run`: runs what is owed and not already paid for, and records receipts.
+//!
+//! The order: plan, classes, identities, decisions; then the runners, one project after the
+//! other; then everything is read again, and only what is as it was leaves a receipt.
+
+pub(super) mod parts;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use owed_engine::outcome::Outcome;
+use owed_engine::project::{Project, Reading};
+use owed_engine::select::{SelectOptions, select};
+use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
+use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
+use owed_gates::runs::identify::{Asked, Context, Identified, identify};
+use owed_gates::runs::settle::{Settled, settle};
+use owed_gates::runs::store::Receipts;
+use owed_gates::supervise::Stop;
+
+use crate::answer;
+use crate::answer::plan::directory;
+use crate::answer::run::{Denied, RunAnswer, TestResult};
+use crate::args::{Against, Format, Global, Run};
+use crate::complaint::Complaint;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::render;
+use crate::session::{Question, Session};
+use parts::{Class, Lane, classes, environment, key, pinned, standing, supervisor};
+
+/// A test of the plan on its way.
+struct Item {
+    number: usize,
+    class: Class,
+    result: TestResult,
+    /// Whether it is done: reused, or run and settled.
+    run: bool,
+}
+
+/// Answers.
+pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Result<Exit> {
+    let against = Against { base: args.base.clone(), ..Against::default() };
+    let session = Session::open(global, &against, output)?;
+    let root = session.site.root.clone();
+    let lane = match Lane::enter(&root)? {
+        Some(lane) => lane,
+        None => return deferred(global, output),
+    };
+    let question = Question { against: &against, paths: &args.paths, all: args.all };
+    let (project, compared) = session.compare(&question, Reading::Declarations)?;
+    let options = SelectOptions { all: args.all, strict_opacity: false };
+    let selection = session.timed("selection", || select(&project, &compared.delta, &options));
+    let classes = session.timed("opacity", || classes(&project));
+    let mut items = items(&project, &selection, &classes);
+
+    let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
+    let environment = environment(strict.as_ref());
+    let common = standing(&session, args);
+    let context = Context { root: &root, environment: &environment, common };
+    let receipts = Receipts::of(&root);
+    let before = session.timed("identities", || identify(&project, &asked(&items), &context));
+    if !args.no_reuse {
+        reuse(&project, &mut items, &before, &receipts);
+    }
+
+    let stop = Stop::default();
+    stop.on_signals()?;
+    let supervisor = supervisor()?;
+    let runs = Runs {
+        root: &root,
+        environment: &environment,
+        supervisor: &supervisor,
+        timeout: args.timeout.unwrap_or(Duration::from_secs(1_800)),
+        workers: args.workers.map(std::num::NonZeroUsize::get),
+        arguments: &args.runner_arguments,
+        stop: &stop,
+    };
+    let mut no_verdict = Vec::new();
+    let executed =
+        session.timed("runners", || executions(&project, &mut items, &runs, &mut no_verdict, output));
+
+    if items.iter().any(|item| item.run) {
+        let again = Session::open(global, &against, output)?;
+        let now = again.read(Reading::Declarations);
+        let after_classes = self::classes(&now);
+        let mut after_asked = Vec::new();
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        for item in items.iter().filter(|item| item.run) {
+            if let Some(number) = parts::same(&project, item.number, &now) {
+                numbers.insert(item.number, number);
+                let class = &after_classes[number];
+                if may_reuse(class.opacity) {
+                    after_asked.push(Asked { number, pins: class.pins.clone() });
+                }
+            }
+        }
+        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let after = session.timed("looked again", || identify(&now, &after_asked, &context));
+        settled(&project, &mut items, &executed, (&before, &after), &numbers, &receipts, &mut no_verdict);
+    }
+    drop(lane);
+    let answer = answered(items, selection.omitted, no_verdict);
+    show(global, output, &answer, &executed, &compared.sentence)
+}
+
+/// Somebody else is at it: nothing was looked at.
+fn deferred(global: &Global, output: &Output) -> anyhow::Result<Exit> {
+    let why = Denied::new("deferred", "another `owed run` works on this project; nothing was started");
+    let answer = answered(Vec::new(), 0, vec![why]);
+    show(global, output, &answer, &[], "")
+}
+
+/// The owed tests, each once.
+fn items(
+    project: &Project<'_>,
+    selection: &owed_engine::selection::Selection,
+    classes: &[Class],
+) -> Vec<Item> {
+    let owed: BTreeSet<(&str, &str, &str)> =
+        selection.tests.iter().map(|t| (t.path.as_str(), t.runner, t.project.as_str())).collect();
+    let mut items: Vec<Item> = (0..project.tests.len())
+        .filter_map(|number| {
+            let reference = project.tests[number];
+            let suite = project.suite(reference);
+            let path = project.test_path(reference);
+            owed.contains(&(path, suite.runner_name, suite.project.root.as_str())).then(|| Item {
+                number,
+                class: classes[number].clone(),
+                result: TestResult {
+                    path: path.to_owned(),
+                    runner: suite.runner_name,
+                    project: directory(suite.project.root.clone()),
+                    outcome: "not-run",
+                    opacity: classes[number].opacity.word(),
+                    receipt: None,
+                    denied: Vec::new(),
+                    runtime_verified: false,
+                    duration_ms: None,
+                    cases: answer::run::CaseCounts::default(),
+                    errors: Vec::new(),
+                },
+                run: false,
+            })
+        })
+        .collect();
+    items.sort_by(|a, b| {
+        (&a.result.path, a.result.runner, &a.result.project).cmp(&(
+            &b.result.path,
+            b.result.runner,
+            &b.result.project,
+        ))
+    });
+    items
+}
+
+fn asked(items: &[Item]) -> Vec<Asked> {
+    items
+        .iter()
+        .filter(|item| may_reuse(item.class.opacity))
+        .map(|item| Asked { number: item.number, pins: item.class.pins.clone() })
+        .collect()
+}
+
+/// Takes what is paid for, and says of the rest why it is not.
+fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, receipts: &Receipts) {
+    for item in items {
+        let decision = if may_reuse(item.class.opacity) {
+            decide(item.number, &key(project, item.number), before, receipts)
+        } else {
+            Decision::run(Denial::Class, item.class.cause.clone())
+        };
+        match decision {
+            Decision::Reuse(receipt) => {
+                item.result.outcome = "reused";
+                item.result.receipt = Some(receipt.id().to_owned());
+                item.result.cases = receipt.cases.into();
+                item.result.duration_ms = receipt.duration_ms;
+                item.result.runtime_verified = true;
+            }
+            Decision::Run { denial, detail, .. } => {
+                item.result.denied.push(Denied::new(denial.word(), detail));
+            }
+        }
+    }
+}
+
+/// Runs what is not reused, one runner project after the other.
+fn executions(
+    project: &Project<'_>,
+    items: &mut [Item],
+    runs: &Runs<'_>,
+    no_verdict: &mut Vec<Denied>,
+    output: &Output,
+) -> Vec<Executed> {
+    let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for item in items.iter_mut().filter(|item| item.result.outcome != "reused") {
+        item.run = true;
+        wanted.entry(project.tests[item.number].suite).or_default().push(item.number);
+    }
+    let mut executed = Vec::new();
+    let all: Vec<_> = wanted
+        .iter()
+        .flat_map(|(&suite, tests)| commands(project, suite, tests).into_iter().map(move |one| (suite, one)))
+        .collect();
+    let of = all.len();
+    for (number, (suite, command)) in all.into_iter().enumerate() {
+        if runs.stop.reason().is_some() {
+            no_verdict.push(Denied::new("interrupted", "stopped before everything was run"));
+            break;
+        }
+        let name = project.suites[suite].runner_name;
+        output.aside(&render::style::dim(&format!(
+            "[{}/{of}] {name} in {}: {}",
+            number + 1,
+            directory(project.suites[suite].project.root.clone()),
+            render::count(command.1.len(), "test file"),
+        )));
+        match execute(project, suite, command, runs, number) {
+            Ok(done) => executed.push(done),
+            Err(NoRun::Unavailable(missing)) => {
+                no_verdict.push(Denied::new("unavailable", format!("{}; {}", missing.what, missing.remedy)));
+            }
+            Err(NoRun::NoDirectory(error)) => {
+                no_verdict.push(Denied::new("no-directory", format!("the run has no directory: {error}")));
+            }
+            Err(NoRun::NoReport(runner)) => {
+                no_verdict
+                    .push(Denied::new("no-report", format!("{runner} writes no report that can be read")));
+            }
+        }
+    }
+    executed
+}
+
+fn settled(
+    project: &Project<'_>,
+    items: &mut [Item],
+    executed: &[Executed],
+    (before, after): (&Identified, &Identified),
+    numbers: &BTreeMap<usize, usize>,
+    receipts: &Receipts,
+    no_verdict: &mut Vec<Denied>,
+) {
+    let table = receipts.put_table(&before.table).ok();
+    for item in items.iter_mut().filter(|item| item.run) {
+        let suite = project.tests[item.number].suite;
+        let found = executed
+            .iter()
+            .filter(|done| done.suite == suite)
+            .flat_map(|done| &done.files)
+            .find(|file| file.path == item.result.path);
+        let Some(file) = found else { continue };
+        item.result.outcome = match file.outcome {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "failed",
+            Outcome::Interrupted => "interrupted",
+            Outcome::NotRun => "not-run",
+        };
+        item.result.cases = file.cases.into();
+        item.result.duration_ms = file.ms;
+        item.result.errors = file.errors.iter().take(5).cloned().collect();
+        item.result
+            .denied
+            .extend(file.no_receipt.iter().map(|why| Denied::new(why.word(), "this run leaves no receipt")));
+        if !may_reuse(item.class.opacity) {
+            continue;
+        }
+        let settled = settle(
+            (item.number, numbers.get(&item.number).copied()),
+            &key(project, item.number),
+            item.class.opacity.word(),
+            file,
+            (before, after),
+            (receipts, table.as_deref()),
+        );
+        match settled {
+            Settled::Receipt(id) => {
+                item.result.receipt = Some(id);
+                item.result.runtime_verified = true;
+            }
+            Settled::Stale(what) => {
+                item.result.denied.push(Denied::new("stale", what.clone()));
+                no_verdict.push(Denied::new("stale", format!("{}: {what}", item.result.path)));
+            }
+            Settled::Unwritten(error) => item.result.denied.push(Denied::new("unwritten", error)),
+            Settled::Report | Settled::Unnamed => {}
+        }
+    }
+}
+
+fn answered(items: Vec<Item>, omitted: usize, mut no_verdict: Vec<Denied>) -> RunAnswer {
+    let results: Vec<TestResult> = items.into_iter().map(|item| item.result).collect();
+    let open = results.iter().filter(|r| matches!(r.outcome, "not-run" | "interrupted")).count();
+    if open > 0 && no_verdict.is_empty() {
+        let detail = format!("{} without a result", render::count(open, "test file"));
+        no_verdict.push(Denied::new("incomplete", detail));
+    }
+    no_verdict.sort();
+    no_verdict.dedup();
+    let failed = results.iter().any(|result| result.outcome == "failed");
+    let verdict = match (failed, no_verdict.is_empty()) {
+        (true, _) => "failed",
+        (false, true) => "passed",
+        (false, false) => "no-verdict",
+    };
+    let reused = results.iter().filter(|result| result.outcome == "reused").count();
+    let record = results.iter().any(|result| result.receipt.is_some()).then(|| ".owed/receipts".to_owned());
+    RunAnswer { schema: "owed.run/1", verdict, no_verdict, results, omitted, reused, record }
+}
+
+fn show(
+    global: &Global,
+    output: &Output,
+    answer: &RunAnswer,
+    executed: &[Executed],
+    sentence: &str,
+) -> anyhow::Result<Exit> {
+    match global.format {
+        Format::Json => output.raw(&answer::json(answer)?)?,
+        _ => output.answer(&render::run::run(answer, executed, sentence, output.view))?,
+    }
+    let unavailable = answer.no_verdict.iter().find(|why| why.reason == "unavailable");
+    Ok(match (answer.verdict, unavailable) {
+        ("passed", _) => Exit::Answered,
+        ("failed", _) => Exit::Failed,
+        (_, Some(why)) => {
+            return Err(Complaint::new(why.detail.clone(), "owed doctor says what each runner needs").into());
+        }
+        _ => Exit::NoVerdict,
+    })
+}

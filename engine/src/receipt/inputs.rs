@@ -1,0 +1,111 @@
+//! Which inputs a test has: everything its node reaches in the graph, each named once.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Graph, NodeId, NodeKey};
+use crate::opacity::PinName;
+use crate::project::Project;
+use crate::resolve::Listing;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Input {
+    /// A file of the project, or a path at which none is.
+    File(String),
+    /// Which files there are.
+    Listing(Listing),
+    /// Everything below a directory, with contents.
+    Below(Listing),
+    /// An installed package, with its ecosystem.
+    Package(String),
+    /// An environment name.
+    Environment(String),
+    /// Anything else with a name.
+    Pin(String),
+    /// What the imports of a file led to under a resolution class: known here, so it comes
+    /// with its digest.
+    Resolution {
+        /// The file, with the number of the class when it is not the first.
+        name: String,
+        /// Of its targets and absent candidates.
+        digest: String,
+    },
+}
+
+/// Inputs of some tests.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Every input of some of the tests, sorted, each once.
+    pub all: Vec<Input>,
+    /// By place in the question: numbers in [`Inputs::all`], sorted.
+    pub of: Vec<Vec<u32>>,
+}
+
+/// The inputs of the tests with these numbers (in [`Project::tests`]); `pins` names more of
+/// them by number, as the classes found them.
+pub fn inputs(project: &Project<'_>, tests: &[usize], pins: &BTreeMap<usize, Vec<PinName>>) -> Inputs {
+    let graph = &project.graph;
+    let nodes: Vec<NodeId> = tests
+        .iter()
+        .map(|&number| {
+            let number = u32::try_from(number).expect("test numbers were made from u32");
+            graph.node(&NodeKey::Test(number)).expect("every test has a node")
+        })
+        .collect();
+    let closures = graph.closures(&nodes);
+    let mut used: Vec<NodeId> = closures.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    let named: BTreeMap<NodeId, Vec<Input>> = used.iter().map(|&node| (node, of_node(graph, node))).collect();
+    let pinned: BTreeMap<usize, Vec<Input>> =
+        pins.iter().map(|(test, pins)| (*test, pins.iter().map(of_pin).collect())).collect();
+    let mut all: Vec<Input> = named.values().chain(pinned.values()).flatten().cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    let number = |input: &Input| {
+        let at = all.binary_search(input).expect("it was put in above");
+        u32::try_from(at).expect("there are fewer than four thousand million inputs")
+    };
+    let numbers: BTreeMap<NodeId, Vec<u32>> =
+        named.iter().map(|(node, inputs)| (*node, inputs.iter().map(number).collect())).collect();
+    let of = tests
+        .iter()
+        .zip(&closures)
+        .map(|(test, closure)| {
+            let mut list: Vec<u32> = closure.iter().flat_map(|node| numbers[node].iter().copied()).collect();
+            list.extend(pinned.get(test).into_iter().flatten().map(number));
+            list.sort_unstable();
+            list.dedup();
+            list
+        })
+        .collect();
+    Inputs { all, of }
+}
+
+fn of_node(graph: &Graph, node: NodeId) -> Vec<Input> {
+    match graph.key(node) {
+        NodeKey::Test(_) | NodeKey::Suite(_) | NodeKey::Sources { .. } => Vec::new(),
+        NodeKey::Source { class, path } => {
+            let name = if *class == 0 { path.to_string() } else { format!("{path} ({class})") };
+            vec![
+                Input::File(path.to_string()),
+                Input::Resolution { name, digest: graph.resolution_digest(node) },
+            ]
+        }
+        NodeKey::Data(path) | NodeKey::Manifest(path) => vec![Input::File(path.to_string())],
+        NodeKey::Listing { listing, contents: false } => vec![Input::Listing(listing.clone())],
+        NodeKey::Listing { listing, contents: true } => vec![Input::Below(listing.clone())],
+        NodeKey::Package(name) => vec![Input::Package(name.to_string())],
+        NodeKey::Env(name) => vec![Input::Environment(name.to_string())],
+    }
+}
+
+fn of_pin(pin: &PinName) -> Input {
+    match pin {
+        PinName::Env(name) => Input::Environment(name.clone()),
+        PinName::File(path) => Input::File(path.clone()),
+        PinName::Listing { dir, glob } => Input::Listing(Listing { dir: dir.clone(), glob: glob.clone() }),
+        PinName::Directory(dir) => Input::Below(Listing { dir: dir.clone(), glob: "**".to_owned() }),
+        PinName::Named(name) => Input::Pin(name.clone()),
+    }
+}

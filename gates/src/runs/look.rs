@@ -1,0 +1,322 @@
+//! Looking at inputs: one entry for each, by what is there now.
+//!
+//! A file is its kind, its executable bit, its content and the links that lead to it; its
+//! times and its size alone are nothing. What cannot be looked at has no entry, and a test
+//! that needs it is not reused.
+#![expect(clippy::disallowed_methods, reason = "this module is the door to the inputs of runs")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use globset::{GlobBuilder, GlobMatcher};
+use owed_engine::receipt::{Dimension, Entry, Input};
+use owed_engine::resolve::Listing;
+use rayon::prelude::*;
+
+use super::environment::Environment;
+use super::packages::Packages;
+
+/// Directories that no listing means, whatever its glob.
+const UNLISTED: &[&str] = &[".git", ".hg", ".owed", ".svn", "__pycache__", "node_modules"];
+
+/// Entries of more files than this are not looked at: the input is not bounded enough.
+const MOST_ENTRIES: usize = 50_000;
+
+/// Names of pins that other entries already hold: the whole environment, the command line,
+/// the executables by their bytes, installed packages, the sources, what their imports led
+/// to, and listings.
+const COVERED: &[&str] = &[
+    "absence",
+    "argv",
+    "dist-info",
+    "docstrings",
+    "env",
+    "executable",
+    "icu",
+    "listing",
+    "platform",
+    "resolution",
+    "self",
+    "snapshot-update",
+    "source",
+    "whole-env",
+];
+
+/// A project whose inputs are looked at.
+pub struct Look<'a> {
+    root: &'a Path,
+    environment: &'a Environment,
+    packages: Packages<'a>,
+    digests: Mutex<BTreeMap<PathBuf, String>>,
+    stamps: Mutex<BTreeMap<String, Stamp>>,
+}
+
+/// Inode, and nanoseconds of the last change of bytes and of anything.
+type Stamp = Option<(u64, i64, i64, i64, i64)>;
+
+/// When files were last written, as the file system says: no input, but a difference during
+/// a run says that somebody wrote, even if the bytes are the old ones again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamps(BTreeMap<String, Stamp>);
+
+impl Stamps {
+    /// The first file that was written in between.
+    pub fn first_difference(&self, after: &Self) -> Option<&str> {
+        let differs = |(path, stamp): &(&String, &Stamp)| after.0.get(*path) != Some(stamp);
+        self.0.iter().find(differs).map(|(path, _)| path.as_str())
+    }
+}
+
+impl<'a> Look<'a> {
+    /// At the project in `root`, with the environment that its runs see. `files` is the
+    /// inventory, `site_packages` where Python's packages are installed.
+    pub fn new(
+        root: &'a Path,
+        files: &'a [String],
+        environment: &'a Environment,
+        site_packages: Option<&'a Path>,
+    ) -> Self {
+        let packages = Packages::new(root, files, site_packages);
+        Self { root, environment, packages, digests: Mutex::default(), stamps: Mutex::default() }
+    }
+
+    /// An entry for each of these inputs, in order; for one that cannot be looked at, why.
+    pub fn at(&self, inputs: &[Input]) -> Vec<Result<Vec<Entry>, String>> {
+        inputs.par_iter().map(|input| self.one(input)).collect()
+    }
+
+    fn one(&self, input: &Input) -> Result<Vec<Entry>, String> {
+        let said = |what: &str, error: &io::Error| format!("{what} cannot be looked at: {error}");
+        match input {
+            Input::File(path) => {
+                let seen = self.file(path).map_err(|error| said(path, &error))?;
+                Ok(vec![Entry::new(Dimension::File, path, seen)])
+            }
+            Input::Listing(listing) => {
+                let name = written(listing);
+                let seen = self.listing(listing, false).map_err(|error| said(&name, &error))?;
+                Ok(vec![Entry::new(Dimension::Listing, name, seen)])
+            }
+            Input::Below(listing) => {
+                let name = written(listing);
+                let seen = self.listing(listing, true).map_err(|error| said(&name, &error))?;
+                Ok(vec![Entry::new(Dimension::Listing, format!("{name}{CONTENTS}"), seen)])
+            }
+            Input::Package(name) => self.packages.entries(name),
+            Input::Environment(name) => Ok(vec![self.environment.entry(name)]),
+            Input::Pin(name) => self.pin(name),
+            Input::Resolution { name, digest } => Ok(vec![Entry::new(Dimension::Resolution, name, digest)]),
+        }
+    }
+
+    /// `absent`, `dir`, or `file`, the executable bit, the digest, and where links lead.
+    fn file(&self, path: &str) -> io::Result<String> {
+        let at = self.root.join(path);
+        self.stamp(path, &at);
+        let metadata = match fs::metadata(&at) {
+            Ok(metadata) => metadata,
+            Err(error) if is_absent(&error) => return Ok("absent".to_owned()),
+            Err(error) => return Err(error),
+        };
+        let real = fs::canonicalize(&at)?;
+        let links = match real.strip_prefix(self.root) {
+            Ok(inside) if inside == Path::new(path) => String::new(),
+            Ok(inside) => format!(" -> {}", inside.display()),
+            Err(_) => format!(" -> {}", real.display()),
+        };
+        if metadata.is_dir() {
+            return Ok(format!("dir{links}"));
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is neither a file nor a directory"));
+        }
+        let executable = if metadata.permissions().mode() & 0o111 == 0 { "" } else { " x" };
+        Ok(format!("file{executable} {}{links}", self.digest(&real)?))
+    }
+
+    fn stamp(&self, path: &str, at: &Path) {
+        let of = |m: fs::Metadata| (m.ino(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
+        // What is written into a directory is the business of its listing.
+        let stamp = fs::metadata(at).ok().filter(fs::Metadata::is_file).map(of);
+        let mut stamps = self.stamps.lock().unwrap_or_else(|e| e.into_inner());
+        stamps.entry(path.to_owned()).or_insert(stamp);
+    }
+
+    /// The stamps of those files that were looked at.
+    pub fn stamps<'i>(&self, inputs: impl Iterator<Item = &'i Input>) -> Stamps {
+        let all = self.stamps.lock().unwrap_or_else(|e| e.into_inner());
+        let of = |input: &Input| match input {
+            Input::File(path) => Some((path.clone(), *all.get(path)?)),
+            _ => None,
+        };
+        Stamps(inputs.filter_map(of).collect())
+    }
+
+    fn digest(&self, real: &Path) -> io::Result<String> {
+        let known = |digests: &BTreeMap<PathBuf, String>| digests.get(real).cloned();
+        if let Some(digest) = known(&self.digests.lock().unwrap_or_else(|e| e.into_inner())) {
+            return Ok(digest);
+        }
+        let digest = digest_of(real)?;
+        let mut digests = self.digests.lock().unwrap_or_else(|e| e.into_inner());
+        digests.insert(real.to_owned(), digest.clone());
+        Ok(digest)
+    }
+
+    /// The hash of the names and kinds that match, sorted; with `contents` of their bytes, too.
+    fn listing(&self, listing: &Listing, contents: bool) -> io::Result<String> {
+        let top = self.root.join(&listing.dir);
+        if !top.is_dir() {
+            return Ok("absent".to_owned());
+        }
+        let glob = matcher(&listing.glob)?;
+        let deep = listing.glob.contains('/') || listing.glob.contains("**");
+        let mut found: Vec<(String, bool)> = Vec::new();
+        let mut open = vec![String::new()];
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(top.join(&dir))? {
+                let entry = entry?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if UNLISTED.contains(&name.as_str()) {
+                    continue;
+                }
+                let path = if dir.is_empty() { name } else { format!("{dir}/{name}") };
+                let kind = entry.file_type()?;
+                if glob.is_match(&path) {
+                    found.push((path.clone(), kind.is_dir()));
+                    if found.len() > MOST_ENTRIES {
+                        return Err(io::Error::other(format!("it has more than {MOST_ENTRIES} entries")));
+                    }
+                }
+                // Links to directories are entries; what lies behind is not searched.
+                if kind.is_dir() && deep {
+                    open.push(path);
+                }
+            }
+        }
+        found.sort_unstable();
+        let mut hasher = blake3::Hasher::new();
+        for (path, is_dir) in found {
+            let seen = match (is_dir, contents) {
+                (true, _) => "dir".to_owned(),
+                (false, false) => "file".to_owned(),
+                (false, true) => self.file(&join(&listing.dir, &path))?,
+            };
+            for part in [path.as_str(), seen.as_str()] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn pin(&self, name: &str) -> Result<Vec<Entry>, String> {
+        let file = |what: &str, path: &str| -> Result<Entry, String> {
+            let seen = match digest_of(Path::new(path)) {
+                Ok(digest) => digest,
+                Err(error) if is_absent(&error) => "absent".to_owned(),
+                Err(error) => return Err(format!("{path} cannot be read: {error}")),
+            };
+            Ok(Entry::new(Dimension::Pin, what, seen))
+        };
+        match name {
+            "TZ" => {
+                Ok(vec![self.environment.entry("TZ"), file("time zone of the system", "/etc/localtime")?])
+            }
+            "user" => {
+                let user = rustix::process::getuid().as_raw().to_string();
+                Ok(vec![Entry::new(Dimension::Pin, "user", user)])
+            }
+            "tzdata" | "tz-database" => {
+                Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?])
+            }
+            "cwd" | "project-root" => {
+                let root = blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex().to_string();
+                Ok(vec![Entry::new(Dimension::Pin, "path of the project", root)])
+            }
+            name if COVERED.contains(&name) => Ok(Vec::new()),
+            name if name.starts_with("LC_") || name == "LANG" => Ok([
+                "LANG",
+                "LANGUAGE",
+                "LC_ALL",
+                "LC_COLLATE",
+                "LC_CTYPE",
+                "LC_MESSAGES",
+                "LC_MONETARY",
+                "LC_NUMERIC",
+                "LC_TIME",
+            ]
+            .iter()
+            .map(|name| self.environment.entry(name))
+            .collect()),
+            name if !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') =>
+            {
+                Ok(vec![self.environment.entry(name)])
+            }
+            other => Err(format!("nothing is known that holds `{other}`")),
+        }
+    }
+}
+
+/// A listing by its directory and its glob.
+fn written(listing: &Listing) -> String {
+    format!("{}: {}", if listing.dir.is_empty() { "." } else { &listing.dir }, listing.glob)
+}
+
+/// How the name of a listing with contents ends.
+const CONTENTS: &str = " with contents";
+
+/// The input that an entry was made of, for the dimensions that name theirs fully: files,
+/// listings, environment names and packages. Others are known only to the planner.
+pub fn input_of(entry: &Entry) -> Option<Input> {
+    match entry.dimension {
+        Dimension::File => Some(Input::File(entry.name.clone())),
+        Dimension::Environment => Some(Input::Environment(entry.name.clone())),
+        Dimension::Listing => {
+            let (dir, glob) = entry.name.split_once(": ")?;
+            let dir = if dir == "." { "" } else { dir };
+            let of = |glob: &str| Listing { dir: dir.to_owned(), glob: glob.to_owned() };
+            Some(match glob.strip_suffix(CONTENTS) {
+                Some(glob) => Input::Below(of(glob)),
+                None => Input::Listing(of(glob)),
+            })
+        }
+        Dimension::Package => {
+            let name = entry.name.split(" at ").next()?;
+            Some(Input::Package(if name == "site-packages" { "pypi:*".to_owned() } else { name.to_owned() }))
+        }
+        _ => None,
+    }
+}
+
+fn join(dir: &str, rest: &str) -> String {
+    if dir.is_empty() { rest.to_owned() } else { format!("{dir}/{rest}") }
+}
+
+fn matcher(glob: &str) -> io::Result<GlobMatcher> {
+    let built = GlobBuilder::new(glob).literal_separator(true).empty_alternates(true).build();
+    built.map(|glob| glob.compile_matcher()).map_err(io::Error::other)
+}
+
+/// Whether nothing is at a path, in any way in which that is said.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// The BLAKE3 of some bytes, in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// The BLAKE3 of a file's bytes, in hexadecimal.
+pub(super) fn digest_of(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut fs::File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}

@@ -1,0 +1,24 @@
+//! Test runs: what is owed is run, what is paid for is not, and passing runs leave receipts.
+//!
+//! - [`look`] sees the inputs that [`owed_engine::receipt`] names: files, listings, packages,
+//!   environment, toolchain. It is the door to the disk here.
+//! - [`store`] keeps receipts and the tables of their entries.
+//! - [`environment`] says which names a child sees and which of them count.
+//! - [`toolchain`] chooses interpreters and programs, and never another one silently.
+//! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
+//!   [`settle`] what a run is worth once its inputs have been looked at again.
+//!
+//! What it refuses to do: it reuses nothing whose class is not pure or pinned, writes no
+//! receipt when any input differs after the run from what it was before, and takes no
+//! verdict from terminal text.
+
+pub mod decide;
+pub mod environment;
+pub mod execute;
+pub mod identify;
+pub mod look;
+mod packages;
+pub mod settle;
+pub mod store;
+pub mod toolchain;

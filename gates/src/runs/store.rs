@@ -1,0 +1,242 @@
+//! Where receipts lie: `.owed/receipts/`, which only this module writes.
+//!
+//! ```text
+//! passed/<identity>.<name>     one receipt, sealed; <name> is the hash of test and runner
+//! tables/<digest>              the entries that receipts of one run share
+//! last/<name>                  the receipt of the last passing run of a test
+//! ```
+//!
+//! Every file is written whole beside its place and moved there; none is changed. What
+//! cannot be read, is of another form or was edited is no receipt.
+#![expect(clippy::disallowed_methods, reason = "this module is the door to the receipts")]
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use owed_engine::receipt::{Dimension, Entry, Members, Receipt, ReceiptFault, Table};
+
+/// Receipts of one project.
+#[derive(Clone, Debug)]
+pub struct Receipts {
+    dir: PathBuf,
+}
+
+/// Which test of which runner project a receipt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key<'a> {
+    /// Project-relative path of the test file.
+    pub test: &'a str,
+    /// The runner.
+    pub runner: &'a str,
+    /// Directory of the runner project.
+    pub project: &'a str,
+    /// Its name.
+    pub name: Option<&'a str>,
+}
+
+impl Key<'_> {
+    fn file_name(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.test, self.runner, self.project, self.name.unwrap_or("\0")] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+
+    fn is_of(&self, receipt: &Receipt) -> bool {
+        (self.test, self.runner, self.project, self.name)
+            == (&*receipt.test, &*receipt.runner, &*receipt.project, receipt.name.as_deref())
+    }
+}
+
+/// What is known of a test's last passing run.
+#[derive(Clone, Debug)]
+pub enum Last {
+    /// Nothing.
+    None,
+    /// A file that is no receipt.
+    Fault(ReceiptFault),
+    /// A receipt, with its entries; without them when its table is gone or edited.
+    Receipt(Box<Receipt>, Option<Vec<Entry>>),
+}
+
+impl Receipts {
+    /// The receipts of the project in `root`.
+    pub fn of(root: &Path) -> Self {
+        Self { dir: root.join(".owed/receipts") }
+    }
+
+    /// The receipt of `key` with this identity.
+    ///
+    /// # Errors
+    /// When there is a file for it that is no receipt of it.
+    pub fn find(&self, key: &Key<'_>, identity: &str) -> Result<Option<Receipt>, ReceiptFault> {
+        let name = format!("{identity}.{}", key.file_name());
+        let Ok(bytes) = fs::read(self.dir.join("passed").join(name)) else { return Ok(None) };
+        let receipt = Receipt::parse(&bytes)?;
+        if receipt.identity != identity || !key.is_of(&receipt) {
+            return Err(ReceiptFault::Tampered);
+        }
+        // The identity must follow from the entries: a receipt that names another one lies.
+        match self.identity_of(&receipt) {
+            Some(again) if again == identity => Ok(Some(receipt)),
+            _ => Err(ReceiptFault::Tampered),
+        }
+    }
+
+    /// The last passing run of `key`.
+    pub fn last(&self, key: &Key<'_>) -> Last {
+        let Ok(bytes) = fs::read(self.dir.join("last").join(key.file_name())) else { return Last::None };
+        match Receipt::parse(&bytes) {
+            Err(fault) => Last::Fault(fault),
+            Ok(receipt) if !key.is_of(&receipt) => Last::Fault(ReceiptFault::Tampered),
+            Ok(receipt) => {
+                let entries = self.entries(&receipt);
+                Last::Receipt(Box::new(receipt), entries)
+            }
+        }
+    }
+
+    /// The last receipts of a test file, one for each runner project, sorted.
+    pub fn last_of(&self, test: &str) -> Vec<Receipt> {
+        let entries = fs::read_dir(self.dir.join("last")).into_iter().flatten().flatten();
+        let parsed = entries.filter_map(|entry| Receipt::parse(&fs::read(entry.path()).ok()?).ok());
+        let mut found: Vec<Receipt> = parsed.filter(|receipt| receipt.test == test).collect();
+        found.sort_by(|a, b| (&a.runner, &a.project).cmp(&(&b.runner, &b.project)));
+        found
+    }
+
+    /// Every receipt, sorted by test, runner, project and identity; with what is none, by
+    /// file name.
+    pub fn all(&self) -> (Vec<Receipt>, Vec<(String, ReceiptFault)>) {
+        let mut receipts = Vec::new();
+        let mut faults = Vec::new();
+        for entry in fs::read_dir(self.dir.join("passed")).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let bytes = fs::read(entry.path()).unwrap_or_default();
+            match Receipt::parse(&bytes) {
+                Ok(receipt) => receipts.push(receipt),
+                Err(fault) => faults.push((name, fault)),
+            }
+        }
+        receipts.sort_by(|a, b| {
+            (&a.test, &a.runner, &a.project, &a.identity).cmp(&(&b.test, &b.runner, &b.project, &b.identity))
+        });
+        faults.sort();
+        (receipts, faults)
+    }
+
+    /// The entries of a receipt; `None` when its table is gone or was edited.
+    pub fn entries(&self, receipt: &Receipt) -> Option<Vec<Entry>> {
+        let table = self.table(&receipt.table)?;
+        Some(table.of(receipt.members.numbers())?.into_iter().cloned().collect())
+    }
+
+    fn identity_of(&self, receipt: &Receipt) -> Option<String> {
+        let table = self.table(&receipt.table)?;
+        table.of(receipt.members.numbers())?;
+        Some(table.identity(receipt.members.numbers()).hex())
+    }
+
+    fn table(&self, digest: &str) -> Option<Table> {
+        // A digest is a name of a file here, so it must be one.
+        if digest.len() != 64 || !digest.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let text = fs::read_to_string(self.dir.join("tables").join(digest)).ok()?;
+        let entries: Option<Vec<Entry>> = text.lines().map(|line| serde_json::from_str(line).ok()).collect();
+        let table = Table::new(entries?);
+        (table.digest() == digest).then_some(table)
+    }
+
+    /// Writes the table of a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put_table(&self, table: &Table) -> io::Result<String> {
+        let digest = table.digest();
+        let mut text = String::new();
+        for entry in table.entries() {
+            text.push_str(&serde_json::to_string(entry).map_err(io::Error::other)?);
+            text.push('\n');
+        }
+        self.put("tables", &digest, text.as_bytes())?;
+        Ok(digest)
+    }
+
+    /// Writes a receipt, and that it is the last one of its test.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put_receipt(&self, receipt: &Receipt) -> io::Result<()> {
+        let key = Key {
+            test: &receipt.test,
+            runner: &receipt.runner,
+            project: &receipt.project,
+            name: receipt.name.as_deref(),
+        };
+        let name = key.file_name();
+        let text = receipt.text();
+        self.put("passed", &format!("{}.{name}", receipt.identity), text.as_bytes())?;
+        self.put("last", &name, text.as_bytes())
+    }
+
+    fn put(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let dir = self.dir.join(folder);
+        fs::create_dir_all(&dir)?;
+        self.keep_out_of_git()?;
+        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+        let mut file = fs::File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, dir.join(name))
+    }
+
+    fn keep_out_of_git(&self) -> io::Result<()> {
+        let Some(home) = self.dir.parent() else { return Ok(()) };
+        let ignore = home.join(".gitignore");
+        if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
+    }
+
+    /// Removes receipts that are not the last of their test, tables that no receipt needs,
+    /// and files that are no receipts; says how many files are gone.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn prune(&self) -> io::Result<usize> {
+        let mut last = std::collections::BTreeSet::new();
+        let mut tables = std::collections::BTreeSet::new();
+        for entry in fs::read_dir(self.dir.join("last")).into_iter().flatten().flatten() {
+            if let Ok(receipt) = Receipt::parse(&fs::read(entry.path()).unwrap_or_default()) {
+                last.insert(format!("{}.{}", receipt.identity, entry.file_name().to_string_lossy()));
+                tables.insert(receipt.table);
+            }
+        }
+        let mut gone = 0;
+        for (folder, kept) in [("passed", &last), ("tables", &tables)] {
+            for entry in fs::read_dir(self.dir.join(folder)).into_iter().flatten().flatten() {
+                if !kept.contains(entry.file_name().to_string_lossy().as_ref()) {
+                    fs::remove_file(entry.path())?;
+                    gone += 1;
+                }
+            }
+        }
+        Ok(gone)
+    }
+}
+
+/// The entries of a test in a table that holds them all.
+pub(super) fn members(table: &Table, entries: &[Entry]) -> Members {
+    let numbers = entries.iter().map(|entry| table.number(entry).expect("the table was made of them"));
+    Members::new(numbers.collect())
+}
+
+/// The word for a difference, as people read it: `environment TZ`.
+pub fn named(dimension: Dimension, name: &str) -> String {
+    format!("{} {name}", dimension.word())
+}

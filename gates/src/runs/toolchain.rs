@@ -1,0 +1,182 @@
+//! Which program runs what, and what that program is.
+//!
+//! The interpreter of Python is the active virtual environment's, else the project's own
+//! (`.venv`, `venv`), else the platform's; one that is named and not there is unavailable,
+//! and no other takes its place. Programs of npm packages are taken from the nearest
+//! `node_modules/.bin`; nothing is fetched.
+#![expect(clippy::disallowed_methods, reason = "this module looks for programs")]
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use owed_engine::receipt::{Dimension, Entry};
+
+use super::environment::Environment;
+use super::look::digest_of;
+
+/// A program that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// What is missing.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// A program, found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// What is started.
+    pub path: PathBuf,
+    /// Arguments before all others.
+    pub before: Vec<String>,
+}
+
+/// Programs of one project.
+#[derive(Debug)]
+pub struct Toolchain<'a> {
+    root: &'a Path,
+    environment: &'a Environment,
+}
+
+impl<'a> Toolchain<'a> {
+    /// For the project in `root`, as the environment finds programs.
+    pub fn new(root: &'a Path, environment: &'a Environment) -> Self {
+        Self { root, environment }
+    }
+
+    /// The program that `argv` starts in the project directory `cwd`, and how many words of
+    /// `argv` it stands for.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn program(&self, cwd: &str, argv: &[String]) -> Result<(Program, usize), Unavailable> {
+        let plain = |path| Program { path, before: Vec::new() };
+        match argv.first().map(String::as_str) {
+            Some("npx") => {
+                let name = argv.get(1).map(String::as_str).unwrap_or_default();
+                let dir = self.root.join(cwd);
+                let found = dir.ancestors().map(|at| at.join("node_modules/.bin").join(name));
+                let found = found.into_iter().find(|at| is_program(at));
+                let found = found.ok_or_else(|| Unavailable {
+                    what: format!("{name} is not installed for {}", if cwd.is_empty() { "." } else { cwd }),
+                    remedy: "install the project's packages first (npm ci, pnpm install, yarn install)"
+                        .to_owned(),
+                })?;
+                Ok((plain(found), 2))
+            }
+            Some("python" | "python3") => Ok((plain(self.python()?), 1)),
+            Some(name) => {
+                let found = self.on_path(name).ok_or_else(|| Unavailable {
+                    what: format!("{name} is not on PATH"),
+                    remedy: format!("install {name}, or put it on PATH"),
+                })?;
+                Ok((plain(found), 1))
+            }
+            None => Err(Unavailable {
+                what: "the runner has no command".to_owned(),
+                remedy: "report this as a fault of owed".to_owned(),
+            }),
+        }
+    }
+
+    /// The interpreter for Python.
+    ///
+    /// # Errors
+    /// When the one that is asked for is not there.
+    pub fn python(&self) -> Result<PathBuf, Unavailable> {
+        if let Some(active) = self.environment.get("VIRTUAL_ENV").filter(|v| !v.is_empty()) {
+            let python = Path::new(active).join("bin/python");
+            return if is_program(&python) {
+                Ok(python)
+            } else {
+                Err(Unavailable {
+                    what: format!("the active virtual environment {active} has no interpreter"),
+                    remedy: "activate another one, or unset VIRTUAL_ENV".to_owned(),
+                })
+            };
+        }
+        for dir in [".venv", "venv"] {
+            let home = self.root.join(dir);
+            if home.join("pyvenv.cfg").is_file() {
+                let python = home.join("bin/python");
+                return if is_program(&python) {
+                    Ok(python)
+                } else {
+                    Err(Unavailable {
+                        what: format!("the project's {dir} has no interpreter"),
+                        remedy: format!("make {dir} again"),
+                    })
+                };
+            }
+        }
+        let found = self.on_path("python3").or_else(|| self.on_path("python"));
+        found.ok_or_else(|| Unavailable {
+            what: "there is no Python interpreter".to_owned(),
+            remedy: "make a virtual environment in .venv, or put python3 on PATH".to_owned(),
+        })
+    }
+
+    /// Where packages of an interpreter are installed, when it has a virtual environment.
+    pub fn site_packages(&self, python: &Path) -> Option<PathBuf> {
+        let home = python.parent()?.parent()?;
+        let lib = fs::read_dir(home.join("lib")).ok()?;
+        let mut found: Vec<PathBuf> = lib
+            .filter_map(|entry| Some(entry.ok()?.path().join("site-packages")))
+            .filter(|dir| dir.is_dir())
+            .collect();
+        found.sort();
+        found.into_iter().next()
+    }
+
+    /// Entries of the executables behind a program: itself and what its first line names, by
+    /// their bytes. Scripts of npm are links into packages, which are inputs of their own.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn entries(&self, program: &Program) -> Result<Vec<Entry>, String> {
+        let mut entries = Vec::new();
+        let mut at = program.path.clone();
+        for _ in 0..3 {
+            let real = fs::canonicalize(&at).map_err(|e| format!("{} cannot be found: {e}", at.display()))?;
+            let digest = digest_of(&real).map_err(|e| format!("{} cannot be read: {e}", real.display()))?;
+            let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            entries.push(Entry::new(Dimension::Toolchain, name, digest));
+            match self.interpreter(&real) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        Ok(entries)
+    }
+
+    /// What `#!/usr/bin/env node` stands for.
+    fn interpreter(&self, file: &Path) -> Option<PathBuf> {
+        let mut head = [0_u8; 256];
+        let read = fs::File::open(file).ok()?.read(&mut head).ok()?;
+        let line = head[..read].strip_prefix(b"#!")?.split(|b| *b == b'\n').next()?;
+        let line = String::from_utf8_lossy(line).into_owned();
+        let mut words = line.split_whitespace();
+        let program = words.next()?;
+        if program.ends_with("/env") {
+            let name = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+            return self.on_path(name);
+        }
+        Some(PathBuf::from(program))
+    }
+
+    fn on_path(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            let path = PathBuf::from(name);
+            return is_program(&path).then_some(path);
+        }
+        let path = self.environment.get("PATH")?;
+        std::env::split_paths(path).map(|dir| dir.join(name)).find(|at| is_program(at))
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,322 @@
+//! Fake timers: which reads of the clock they certainly come before.
+//!
+//! A read is lifted only when the time is literal (`useFakeTimers({ now: 0 })`,
+//! `setSystemTime("2020-01-01")`) and the call comes first in every run: earlier in the
+//! same function, at the top of the file, or in a `beforeEach` of the suite around the
+//! test. Anything that could start the real clock again in between, or that concerns
+//! more than dates and plain timers, lifts nothing. Reads in other files are never
+//! lifted: their imports may read first.
+
+use owed_engine::facts::{EffectClass, Pin};
+use oxc_ast::AstKind;
+use oxc_ast::ast::{Argument, CallExpression, Expression, ExpressionStatement};
+use oxc_span::{GetSpan, Span};
+
+use super::effects::Noted;
+use super::walk::{Binding, Walk, static_key};
+
+/// What a function around a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// The body of a test.
+    Case,
+    /// The body of a suite.
+    Suite,
+    /// `beforeEach`.
+    BeforeEach,
+    /// `beforeAll`.
+    BeforeAll,
+    /// `afterEach`.
+    AfterEach,
+    /// `afterAll`.
+    AfterAll,
+    /// A method of a class.
+    Method,
+    /// A declaration: it may be called before the statements above it.
+    Declaration,
+    /// Any other function: it exists only once it was reached.
+    Other,
+}
+
+/// A function around a read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    role: Role,
+    span: Span,
+}
+
+impl Body {
+    /// Whether it runs only when a method is called.
+    pub(super) fn is_method(self) -> bool {
+        self.role == Role::Method
+    }
+}
+
+/// A statement that sets the time.
+#[derive(Debug)]
+struct Fake {
+    /// Reads from here …
+    from: u32,
+    /// … to here come after it.
+    to: u32,
+    /// How it was reached.
+    by: By,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The statements before, in the function or file.
+    Order,
+    /// `beforeEach`.
+    Each,
+    /// `beforeAll`, or the top of the file or suite.
+    Once,
+}
+
+/// What a file says about fake timers.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    fakes: Vec<Fake>,
+    /// Calls that may bring the real clock back, with the hook they are in.
+    reals: Vec<(u32, Option<Role>)>,
+    /// Starts at the real time, in a body: the next `setSystemTime` of it settles it. One at
+    /// the top or in a hook before the tests is in `None`.
+    started: Vec<Option<Span>>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// A function is entered.
+    pub(super) fn enter_body(&mut self, span: Span) {
+        let role = match (self.ancestor(0), self.ancestor(1)) {
+            (Some(AstKind::Function(it)), _) if it.is_declaration() => Role::Declaration,
+            (_, Some(AstKind::MethodDefinition(_))) => Role::Method,
+            (_, Some(AstKind::CallExpression(call))) if call.callee.span() != span => self.role_of(call),
+            _ => Role::Other,
+        };
+        self.bodies.push(Body { role, span });
+    }
+
+    fn role_of(&self, call: &'a CallExpression<'a>) -> Role {
+        if let Expression::Identifier(it) = &call.callee {
+            match it.name.as_str() {
+                "beforeEach" | "setup" => return Role::BeforeEach,
+                "beforeAll" | "before" => return Role::BeforeAll,
+                "afterEach" | "teardown" => return Role::AfterEach,
+                "afterAll" | "after" => return Role::AfterAll,
+                _ => {}
+            }
+        }
+        match self.defines(call) {
+            Some(owed_engine::facts::TestKind::Case) => Role::Case,
+            Some(owed_engine::facts::TestKind::Suite) => Role::Suite,
+            None => Role::Other,
+        }
+    }
+
+    /// A statement that may be about fake timers is being visited.
+    pub(super) fn on_timer_statement(&mut self, it: &'a ExpressionStatement<'a>) {
+        let expression = match it.expression.get_inner_expression() {
+            Expression::AwaitExpression(it) => it.argument.get_inner_expression(),
+            other => other,
+        };
+        if let Expression::CallExpression(call) = expression {
+            self.on_timer_step(call);
+        }
+    }
+
+    /// A call that is all a statement or function does.
+    fn on_timer_step(&mut self, call: &'a CallExpression<'a>) {
+        let Some(settles) = self.settles(call) else { return };
+        let body = self.bodies.last().copied();
+        let inside = body.map(|body| body.span);
+        match settles {
+            Settles::Starts => {
+                let before = body
+                    .is_none_or(|body| matches!(body.role, Role::BeforeEach | Role::BeforeAll | Role::Suite));
+                self.timers.started.extend([inside, None].into_iter().take(if before { 2 } else { 1 }));
+            }
+            Settles::Sets { alone } => {
+                if alone && !self.timers.started.iter().any(|of| *of == inside || of.is_none()) {
+                    return;
+                }
+                // Directly in the body: not in a branch, a loop or a `try`.
+                let direct = match self.ancestor(1) {
+                    Some(AstKind::Program(_)) => true,
+                    Some(AstKind::FunctionBody(_) | AstKind::ArrowFunctionExpression(_)) => body.is_some(),
+                    _ => false,
+                };
+                if direct {
+                    self.note_fake(call.span.end);
+                }
+            }
+        }
+    }
+
+    fn note_fake(&mut self, from: u32) {
+        let end = u32::try_from(self.source.len()).unwrap_or(u32::MAX);
+        let suite_end = |bodies: &[Body]| match bodies.last() {
+            None => Some(end),
+            Some(body) if body.role == Role::Suite => Some(body.span.end),
+            Some(_) => None,
+        };
+        let fake = match self.bodies.split_last() {
+            None => Fake { from, to: end, by: By::Once },
+            Some((body, outer)) => match body.role {
+                Role::Suite => Fake { from, to: body.span.end, by: By::Once },
+                Role::BeforeEach | Role::BeforeAll => {
+                    let Some(to) = suite_end(outer) else { return };
+                    let by = if body.role == Role::BeforeEach { By::Each } else { By::Once };
+                    Fake { from: body.span.end, to, by }
+                }
+                _ => Fake { from, to: body.span.end, by: By::Order },
+            },
+        };
+        self.timers.fakes.push(fake);
+    }
+
+    /// Anything is done with the timers of a runner.
+    pub(super) fn on_timer_call(&mut self, name: &str, call: &'a CallExpression<'a>) {
+        // `beforeEach(() => vi.useFakeTimers({ now: 0 }))`.
+        if matches!(self.ancestor(1), Some(AstKind::ArrowFunctionExpression(_))) {
+            self.on_timer_step(call);
+        }
+        let unsettled = match name {
+            "useRealTimers" => true,
+            "useFakeTimers" | "setSystemTime" => self.settles(call).is_none(),
+            _ => false,
+        };
+        if unsettled {
+            let hook = self.bodies.iter().rev().map(|body| body.role).find(|role| {
+                matches!(
+                    role,
+                    Role::AfterEach | Role::AfterAll | Role::BeforeEach | Role::BeforeAll | Role::Case
+                )
+            });
+            self.timers.reals.push((call.span.start, hook));
+        }
+    }
+
+    /// What a call says about the time; `None` when it is none, or not literal.
+    fn settles(&self, call: &'a CallExpression<'a>) -> Option<Settles> {
+        let Expression::StaticMemberExpression(callee) = &call.callee else { return None };
+        let name = callee.property.name.as_str();
+        // `jest.useFakeTimers().setSystemTime(0)`.
+        let chained = match callee.object.get_inner_expression() {
+            Expression::CallExpression(first) => {
+                if !matches!(self.settles(first)?, Settles::Starts) {
+                    return None;
+                }
+                true
+            }
+            object => {
+                if self.operation(object).is_none_or(|op| op.root.name != "vi" || !op.path.is_empty()) {
+                    return None;
+                }
+                false
+            }
+        };
+        match (name, call.arguments.as_slice()) {
+            ("useFakeTimers", []) if !chained => Some(Settles::Starts),
+            ("useFakeTimers", [Argument::ObjectExpression(options)]) if !chained => {
+                let [property] = options.properties.as_slice() else {
+                    return options.properties.is_empty().then_some(Settles::Starts);
+                };
+                let property = property.as_property()?;
+                (static_key(&property.key) == Some("now") && self.is_literal_time(&property.value))
+                    .then_some(Settles::Sets { alone: false })
+            }
+            ("setSystemTime", [time]) if self.is_literal_time(time.as_expression()?) => {
+                Some(Settles::Sets { alone: !chained })
+            }
+            _ => None,
+        }
+    }
+
+    fn is_literal_time(&self, it: &'a Expression<'a>) -> bool {
+        match it.get_inner_expression() {
+            Expression::StringLiteral(_) => true,
+            Expression::Identifier(it) => match self.binding(it) {
+                Binding::Init { init, keys } => {
+                    keys.is_empty()
+                        && !matches!(init, Expression::Identifier(_))
+                        && self.is_literal_time(init)
+                }
+                _ => false,
+            },
+            Expression::NewExpression(new) => {
+                matches!(&new.callee, Expression::Identifier(it) if self.is_global(it, "Date"))
+                    && !new.arguments.is_empty()
+                    && new.arguments.iter().all(|argument| match argument.as_expression() {
+                        Some(Expression::StringLiteral(_)) => true,
+                        Some(e) => self.is_fixed_time(e, 4),
+                        None => false,
+                    })
+            }
+            it => self.is_fixed_time(it, 4),
+        }
+    }
+
+    /// Takes back the reads that come after a literal time.
+    pub(super) fn lift_clocks(&mut self) {
+        let timers = std::mem::take(&mut self.timers);
+        if timers.fakes.is_empty() || self.source.contains(".concurrent") {
+            return;
+        }
+        let zone = EffectClass::Pinned(Pin::Named("TZ".to_owned()));
+        self.effects.retain_mut(|noted| {
+            let operation = noted.effect.operation.as_str();
+            let concerned = matches!(operation, "Date" | "Date.now" | "setTimeout" | "setInterval");
+            let clock = noted.effect.class == EffectClass::Opaque(owed_engine::facts::Opaque::Clock);
+            if !(concerned && clock && timers.fakes.iter().any(|fake| timers.lifts(fake, noted))) {
+                return true;
+            }
+            let date = operation == "Date";
+            noted.effect.class = zone.clone();
+            date
+        });
+    }
+}
+
+/// What a call says about the time.
+enum Settles {
+    /// Fake timers start at the real time.
+    Starts,
+    /// The time is this literal; `alone` only if fake timers were started before.
+    Sets {
+        /// Whether something else must have started them.
+        alone: bool,
+    },
+}
+
+impl Timers {
+    fn lifts(&self, fake: &Fake, noted: &Noted) -> bool {
+        let at = noted.effect.span.start;
+        if !(fake.from..fake.to).contains(&at) {
+            return false;
+        }
+        // Only what is around the read but inside the reach of the fake matters.
+        let inner = noted.bodies.iter().filter(|body| body.span.start >= fake.from);
+        let mut in_case = false;
+        let mut hoisted = false;
+        let mut in_hook = false;
+        for body in inner {
+            match body.role {
+                Role::Case => in_case = true,
+                Role::Declaration | Role::Method if !in_case => hoisted = true,
+                Role::BeforeEach | Role::BeforeAll | Role::AfterEach | Role::AfterAll => in_hook = true,
+                _ => {}
+            }
+        }
+        if hoisted || in_hook {
+            return false;
+        }
+        match fake.by {
+            By::Order => !self.reals.iter().any(|(real, _)| (fake.from..fake.to).contains(real)),
+            By::Each => {
+                let restored = |hook: &Option<Role>| matches!(hook, Some(Role::AfterEach | Role::AfterAll));
+                in_case && self.reals.iter().all(|(_, hook)| restored(hook))
+            }
+            By::Once => self.reals.iter().all(|(_, hook)| matches!(hook, Some(Role::AfterAll))),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a file does to things that are not its own: members of modules and builtins that get
+//! another value, and operations of others that it offers under its own name.
+
+use owed_engine::facts::Opaque;
+use ruff_python_ast::Expr;
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::modules::module_of;
+use super::super::rows::is_stdlib;
+use super::super::scope::MODULE;
+use super::super::units::MODULE_UNIT;
+use super::super::walk::{Site, Statement, What};
+use super::Judge;
+
+impl<'a> Judge<'_, 'a> {
+    /// An assignment to an attribute or an entry of something imported.
+    pub(super) fn store(&mut self, target: &'a Expr, value: &'a Expr, site: &Site<'a>) {
+        let (object, entry) = match target {
+            Expr::Subscript(subscript) => (&*subscript.value, true),
+            other => (other, false),
+        };
+        if let Expr::Attribute(attribute) = object
+            && attribute.attr.as_str() == "__code__"
+        {
+            self.opaque("types.CodeType", Opaque::Eval, target.range(), site);
+        }
+        if let Expr::Attribute(attribute) = target
+            && attribute.attr.as_str() == "TYPE_CHECKING"
+        {
+            return self.opaque("typing.TYPE_CHECKING", Opaque::Loader, target.range(), site);
+        }
+        if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
+            return;
+        }
+        let range = target.range();
+        let theirs = self.names.is_imported(object, site.scope);
+        for name in self.qualified(object, site) {
+            match (name.as_str(), entry) {
+                ("sys.path", _) => self.search_path(Some(value), "sys.path", range, site),
+                ("sys.modules", _) => self.opaque("sys.modules", Opaque::MutateGlobal, range, site),
+                ("os.environ" | "os.environb", true) | ("sys.argv", _) => {}
+                ("os.environ" | "os.environb", false) => {
+                    self.named("os.environ", "whole-env", range, site);
+                    self.opaque("os.environ", Opaque::MutateGlobal, range, site);
+                }
+                (name, entry) if theirs => self.replaced(name, entry, range, site),
+                _ => {}
+            }
+        }
+    }
+
+    /// A member of the standard library, or a builtin, that gets another value.
+    pub(super) fn replaced(&mut self, name: &str, entry: bool, range: TextRange, site: &Site<'a>) {
+        if matches!(name, "typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING") {
+            // Imports that are for type checkers run from now on.
+            return self.opaque(name, Opaque::Loader, range, site);
+        }
+        let builtin = !name.contains('.') && !entry;
+        if !builtin && !is_stdlib(name) {
+            return;
+        }
+        self.opaque(name, Opaque::MutateGlobal, range, site);
+        if matches!(name, "__import__" | "sys.meta_path" | "sys.path_hooks") || name.starts_with("importlib.")
+        {
+            self.opaque(name, Opaque::Loader, range, site);
+        }
+    }
+
+    /// Names of the standard library that the file offers to importers on purpose: listed in
+    /// `__all__`, or imported under the same name by `as`, or kept although unused.
+    pub(super) fn offered(&mut self, listed: &[&str]) {
+        for imported in &self.walk.imports {
+            let (aliases, module) = match imported.statement {
+                Statement::Import(alias) => (std::slice::from_ref(alias), None),
+                Statement::From(from) if from.level == 0 => {
+                    (from.names.as_slice(), Some(from.module.as_ref().map_or("", |m| m.as_str())))
+                }
+                Statement::From(_) => continue,
+            };
+            for alias in aliases {
+                let name = alias.name.as_str();
+                let local = alias.asname.as_ref().map_or(name, |local| local.as_str());
+                let on_purpose = listed.contains(&local)
+                    || alias.asname.as_ref().is_some_and(|local| local.as_str() == name)
+                    || self.is_kept(alias.range);
+                let root = module.unwrap_or(name);
+                if !on_purpose || imported.type_only || !is_stdlib(root) || name == "*" {
+                    continue;
+                }
+                let full = match module {
+                    Some(module) => format!("{}.{name}", module_of(module)),
+                    None => module_of(name).to_owned(),
+                };
+                let site = Site {
+                    what: What::Offered,
+                    scope: MODULE,
+                    unit: MODULE_UNIT,
+                    later: false,
+                    optional: false,
+                    orderless: false,
+                    root: None,
+                    guard: 0,
+                };
+                self.reference(&full, alias.range, &site);
+            }
+        }
+    }
+
+    /// Whether the line says that an import is not to be removed.
+    fn is_kept(&self, range: TextRange) -> bool {
+        let rest = self.text.get(range.end().to_usize()..).unwrap_or("");
+        let line = rest.lines().next().unwrap_or("");
+        line.contains("noqa: F401") || line.contains("unused-import")
+    }
+}

@@ -1,0 +1,177 @@
+"""Runs unittest (or a Django-like manager) as ``python -m unittest`` does, and writes what
+happened in each test file, one JSON object a line, to ``report.jsonl`` beside this file. A
+report without its ``end`` line is truncated."""
+
+import json
+import os
+import runpy
+import sys
+import time
+import unittest
+
+_PLACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report.jsonl")
+_FILES = {}
+_ERRORS = []
+_STARTED = {}
+
+
+def _file(test):
+    # A file that could not be imported stands as a test of its own.
+    loaded = getattr(test, "_owed_file", None)
+    if loaded is not None:
+        return loaded
+    if type(test).__name__ == "_ErrorHolder":
+        # `setUpClass (package.module.Class)`
+        name = test.id().rsplit("(", 1)[-1].rstrip(")")
+        while name and name not in sys.modules:
+            name = name.rpartition(".")[0]
+        path = getattr(sys.modules.get(name), "__file__", None)
+        return None if path is None else os.path.abspath(path)
+    missing = type(test).__name__ in ("_FailedTest", "ModuleImportFailure")
+    name = getattr(test, "_testMethodName", "") if missing else type(test).__module__
+    module = sys.modules.get(name)
+    path = getattr(module, "__file__", None)
+    if path is None and missing:
+        path = name.replace(".", os.sep) + ".py"
+        path = next((os.path.join(at or ".", path) for at in sys.path if os.path.exists(os.path.join(at or ".", path))), None)
+    return None if path is None else os.path.abspath(path)
+
+
+def _of(test):
+    path = _file(test)
+    return None if path is None else _at(path)
+
+
+def _at(path):
+    if path not in _FILES:
+        _FILES[path] = {
+            "file": path, "passed": 0, "failed": 0, "skipped": 0, "pending": 0,
+            "retried": 0, "snapshots": 0, "ms": 0.0, "errors": [],
+        }
+    return _FILES[path]
+
+
+def _tests(suite):
+    stack = [suite]
+    while stack:
+        at = stack.pop()
+        try:
+            stack.extend(at)
+        except TypeError:
+            yield at
+
+
+def _watch_loader():
+    original = unittest.TestLoader.loadTestsFromModule
+
+    def watched(self, module, *rest, **named):
+        suite = original(self, module, *rest, **named)
+        path = getattr(module, "__file__", None)
+        if path is not None:
+            # A class that the module imports runs as the module's own.
+            path = os.path.abspath(path)
+            _at(path)
+            for test in _tests(suite):
+                test._owed_file = path
+        return suite
+
+    unittest.TestLoader.loadTestsFromModule = watched
+
+
+def _watch(name, note):
+    original = getattr(unittest.TestResult, name)
+
+    def watched(self, test, *rest):
+        note(test, *rest)
+        return original(self, test, *rest)
+
+    setattr(unittest.TestResult, name, watched)
+
+
+def _count(key):
+    def note(test, *rest):
+        into = _of(test)
+        if into is None:
+            _ERRORS.append("%s: %s" % (test, rest))
+        else:
+            into[key] += 1
+
+    return note
+
+
+def _error(test, err):
+    into = _of(test)
+    said = "%s: %s" % (test, err[1])
+    if into is None:
+        _ERRORS.append(said)
+    else:
+        into["failed"] += 1
+        into["errors"].append(said)
+
+
+def _subtest(test, subtest, err):
+    if err is not None:
+        into = _of(test)
+        if into is not None:
+            into["failed"] += 1
+
+
+def _start(test):
+    _STARTED[id(test)] = time.monotonic()
+
+
+def _stop(test):
+    into = _of(test)
+    begun = _STARTED.pop(id(test), None)
+    if into is not None and begun is not None:
+        into["ms"] += (time.monotonic() - begun) * 1000
+
+
+def _write(interrupted):
+    with open(_PLACE, "w", encoding="utf-8") as out:
+        out.write(json.dumps({"start": {"runner": "unittest", "version": sys.version.split()[0]}}) + "\n")
+        for into in _FILES.values():
+            into["ms"] = round(into["ms"])
+            into["state"] = "fail" if into["failed"] or into["errors"] else "pass"
+            out.write(json.dumps(into) + "\n")
+        out.write(json.dumps({"end": {
+            "files": len(_FILES), "interrupted": interrupted, "snapshots": 0, "errors": _ERRORS,
+        }}) + "\n")
+
+
+def _main():
+    _watch_loader()
+    _watch("startTest", _start)
+    _watch("stopTest", _stop)
+    _watch("addSuccess", _count("passed"))
+    _watch("addFailure", _count("failed"))
+    _watch("addError", _error)
+    _watch("addSkip", _count("skipped"))
+    _watch("addExpectedFailure", _count("passed"))
+    _watch("addUnexpectedSuccess", _count("failed"))
+    _watch("addSubTest", _subtest)
+    # What `python -m unittest` puts first.
+    sys.path[0] = os.getcwd()
+    interrupted = False
+    status = 1
+    try:
+        if len(sys.argv) > 2 and sys.argv[1] == "--program":
+            program = sys.argv[2]
+            sys.argv = sys.argv[2:]
+            sys.path[0] = os.path.dirname(os.path.abspath(program))
+            runpy.run_path(program, run_name="__main__")
+            status = 0
+        else:
+            sys.argv[0] = "python -m unittest"
+            unittest.main(module=None)
+    except SystemExit as end:
+        status = end.code
+    except KeyboardInterrupt:
+        interrupted = True
+        status = 130
+    _write(interrupted)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    _main()
