@@ -1,16 +1,19 @@
 //! The command line, as clap reads it: names, help and examples. Pure; nothing here
 //! looks at the machine.
 
-mod check;
-mod record;
-mod words;
-
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod check;
+mod record;
+mod run;
+
 pub(crate) use check::{Check, CheckQuestion};
+use run::duration;
+pub(crate) use run::{ReceiptsCommand, Run};
+
 pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun, RecordSuggest};
 
 /// `owed`: which tests does a change owe, and why.
@@ -21,7 +24,7 @@ pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun,
     about = "Which tests does this change owe, and why",
     long_about = LONG_ABOUT,
     after_help = "Start with `owed demo`, or with `owed plan` in a repository. `owed --help` explains the words.",
-    after_long_help = words::WORDS,
+    after_long_help = WORDS,
     max_term_width = 100,
     disable_help_subcommand = true
 )]
@@ -43,6 +46,43 @@ change. It runs no test, and needs neither a build nor installed packages. Runne
 read from its source; where that is not enough and the runner is installed, it is loaded in a child \
 process with bounds (--static forbids it). What owed cannot understand is named in the answer and \
 makes the answer larger, never smaller.";
+
+const WORDS: &str = "\
+Reasons for which a test is owed:
+  changed         the test file itself changed
+  depends         a changed file is among what it imports, directly or not
+  companion       a file changed that belongs to it by name (a.ts and a.test.ts)
+  snapshot        its snapshot changed
+  declared        an input declared in owed.toml changed
+  observed        an input that an earlier run of it loaded changed
+  shared          runner configuration, setup, conftest.py or a manifest changed
+  package         an installed package that it loads changed
+  negative        a file appeared or vanished that changes what an import or a listing means
+  input-opaque    what it reads cannot be bounded, so any change owes it
+  not-understood  its runner or its project is not understood, so any change owes it
+  requested       you asked for it (--all)
+
+Opacity, from best to worst:
+  pure            the sources alone determine the verdict
+  pinned          so do the sources and inputs that can be named (an environment name, a file)
+  bounded         it reads below a constant directory
+  time-opaque     the verdict may differ with no file changed (clock, randomness, network)
+  unknown         a file it needs could not be read, or an import of it leads nowhere
+  input-opaque    the set of its inputs cannot be bounded (computed loads, subprocesses, eval)
+
+Modes of a plan:
+  none            nothing is owed
+  selective       the listed tests are owed
+  widened         all tests are owed, and the plan says for which reason
+
+Exit codes:
+  0   the question was answered
+  1   a verdict failed
+  2   usage, configuration, or a needed tool is unavailable
+  3   a gate cannot vouch: something in scope was NOT CHECKED
+  75  no verdict: deferred, stale or interrupted
+
+Environment: NO_COLOR and CLICOLOR_FORCE are honoured.";
 
 /// Flags every command takes.
 #[derive(Args, Clone, Debug)]
@@ -162,10 +202,10 @@ pub(crate) enum Command {
     #[command(long_about = WHY_LONG, after_help = WHY_EXAMPLES)]
     Why(Why),
     /// Run what is owed and not already paid for, and record receipts
-    #[command(long_about = RUN_LONG, after_help = RUN_EXAMPLES)]
+    #[command(long_about = run::RUN_LONG, after_help = run::RUN_EXAMPLES)]
     Run(Run),
     /// What passed before, with which inputs, and why a test is not reused
-    #[command(subcommand, after_help = RECEIPTS_EXAMPLES)]
+    #[command(subcommand, after_help = run::RECEIPTS_EXAMPLES)]
     Receipts(ReceiptsCommand),
     /// Run a command with a record of how it ended; look at records
     #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
@@ -233,41 +273,6 @@ Examples:
   owed why tests/test_cart.py --base origin/main
 
 The formats are human and json.";
-
-const RUN_LONG: &str = "\
-Runs what is owed and not already paid for, and records receipts.
-
-What is owed is what `owed plan` says for the same paths and options. A test is paid for when it \
-passed before with every input equal: files, listings, packages, environment, programs, command \
-line. Only tests whose inputs all have names (class pure or pinned, see `owed opacity`) can be paid \
-for; the others run each time. After a run every input is looked at again: one that was written \
-meanwhile leaves no receipt and no verdict.
-
-The exit code is 0 when everything owed passed or is paid for, 1 when a test failed, 2 when a \
-runner is unavailable, and 75 when there is no verdict (interrupted, stale, deferred).";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  owed run                           what the uncommitted work owes
-  owed run --base origin/main        what this branch owes
-  owed run --all                     everything that is not paid for
-  owed run --all --no-reuse          everything
-  owed run --env-strict              receipts that outlive this shell
-  owed run --timeout 5m -- --bail 1  words after -- go to every runner
-
-The formats are human and json.";
-
-const RECEIPTS_EXAMPLES: &str = "\
-Examples:
-  owed receipts list                       every receipt
-  owed receipts show src/a.test.ts         its inputs, by kind, with their digests
-  owed receipts why-not src/a.test.ts      every input that is not as it was
-  owed receipts diff 3f2a9c 77be01         what differs between two receipts
-  owed receipts verify                     each receipt again from its entries and the tree
-  owed receipts prune                      keeps the last receipt of each test
-
-The formats are human and json. Receipts lie in .owed/receipts and never hold a value, only names
-and digests.";
 
 const OPACITY_LONG: &str = "\
 What each test depends on that is not a file.
@@ -352,83 +357,6 @@ pub(crate) struct Plan {
     /// Print a CI matrix of at most N jobs as JSON, balanced by the number of test files
     #[arg(long, value_name = "N")]
     pub shards: Option<NonZeroUsize>,
-}
-
-/// `owed run`.
-#[derive(Args, Debug, Default)]
-pub(crate) struct Run {
-    /// Exactly these files are the change (a folder stands for the files in it)
-    #[arg(value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// Compare with this revision, from the merge base on [default: HEAD]
-    #[arg(long, value_name = "REV")]
-    pub base: Option<String>,
-    /// Every test, changed or not; works without git
-    #[arg(long, conflicts_with = "paths")]
-    pub all: bool,
-    /// How many workers each runner may use [default: its own choice]
-    #[arg(long, value_name = "N")]
-    pub workers: Option<NonZeroUsize>,
-    /// How long one command of a runner may take: 1500ms, 90s, 5m, 1h [default: 30m]
-    #[arg(long, value_name = "D", value_parser = duration)]
-    pub timeout: Option<std::time::Duration>,
-    /// Run what is paid for, too
-    #[arg(long)]
-    pub no_reuse: bool,
-    /// Let tests see only the environment names that they are known to read, and count only
-    /// these: receipts then outlive a shell and a machine
-    #[arg(long)]
-    pub env_strict: bool,
-    /// Words for every runner, after its own
-    #[arg(last = true, value_name = "RUNNER-ARGS")]
-    pub runner_arguments: Vec<String>,
-}
-
-/// `owed receipts`.
-#[derive(Subcommand, Debug)]
-pub(crate) enum ReceiptsCommand {
-    /// Every receipt, and what is none
-    List,
-    /// One receipt with its inputs
-    Show {
-        /// The beginning of its id, or a test file
-        receipt: String,
-    },
-    /// Why a test would not be reused now
-    WhyNot {
-        /// The test file
-        test: PathBuf,
-    },
-    /// What differs between two receipts
-    Diff {
-        /// The beginning of an id, or a test file
-        a: String,
-        /// The other one
-        b: String,
-    },
-    /// Each receipt again from its entries, and its entries again from the tree
-    Verify,
-    /// Remove what is not the last receipt of its test
-    Prune,
-}
-
-/// `1500ms`, `90s`, `5m`, `1h`.
-fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let each: u64 = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err("write a number and a unit: 1500ms, 90s, 5m, 1h".to_owned()),
-    };
-    let number: u64 = number.parse().map_err(|_| "write a number and a unit: 90s".to_owned())?;
-    match number.checked_mul(each) {
-        Some(0) => Err("it must be more than nothing".to_owned()),
-        Some(ms) => Ok(std::time::Duration::from_millis(ms)),
-        None => Err("that is too long".to_owned()),
-    }
 }
 
 /// Which two states of the project are compared.

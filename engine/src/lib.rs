@@ -18,6 +18,7 @@ pub mod change;
 pub mod check;
 mod closure;
 pub mod digest;
+mod effects;
 pub mod facts;
 pub mod function;
 pub mod graph;

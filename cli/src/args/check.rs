@@ -1,4 +1,4 @@
-//! The arguments of `owed check`.
+//! `owed check`: what its help says and what it takes.
 
 use std::path::PathBuf;
 

@@ -339,9 +339,14 @@ const CASES: &[Case] = &[
             p.link(".store-dep", "node_modules/dep");
         },
     ),
-    case("the package is gone", "src/dep.test.js", "failed inputs-differ package npm:dep", |p| {
-        fs::remove_dir_all(p.path().join("node_modules/dep")).unwrap();
-    }),
+    case(
+        "the package is gone",
+        "src/dep.test.js",
+        "failed class input-opaque: src/dep.test.js:3 dep (unresolved)",
+        |p| {
+            fs::remove_dir_all(p.path().join("node_modules/dep")).unwrap();
+        },
+    ),
     case("a file of the project in its place", "src/dep.test.js", "passed inputs-differ", |p| {
         p.write(
             "src/node_modules/dep/package.json",

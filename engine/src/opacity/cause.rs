@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::liveness::{At, Cause, Liveness, NOTHING};
-use crate::closure;
+use crate::effects;
 use crate::facts::{Effect, EffectClass, Opaque, PathBase, Pin, When};
 use crate::graph::{NodeKey, Origin, Trait};
 use crate::path;
@@ -186,7 +186,7 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
 /// The inputs that an effect names, for a file resolved by a class.
 pub(crate) fn pins_of(project: &Project<'_>, class: u32, path: &str, effect: &Effect) -> Vec<PinName> {
     let places =
-        |expression| closure::places(project, project.tree, class, path, expression).into_iter().flatten();
+        |expression| effects::places(project, project.tree, class, path, expression).into_iter().flatten();
     match &effect.class {
         EffectClass::Opaque(_) => Vec::new(),
         EffectClass::Bounded(expression) => places(expression).map(PinName::Directory).collect(),

@@ -168,7 +168,8 @@ mod tests {
             ("a{{b}}c", 3),
             (r"\N{DASH}a", 2),
             (r"\N{DASH}", 1),
-            (r"\{{", 2),
+            (r"\{{", 1),
+            (r"\{{x}}", 2),
         ] {
             assert_eq!(pieces(text, false), count, "{text}");
         }

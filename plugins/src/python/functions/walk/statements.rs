@@ -1,7 +1,7 @@
 //! Statements and control structures.
 
 use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
-use ruff_python_ast::{ExceptHandler, Stmt};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::words::word;
@@ -55,6 +55,16 @@ impl<'a> Walk<'_, 'a> {
     }
 
     pub(super) fn statement(&mut self, stmt: &'a Stmt) {
+        let value = match stmt {
+            Stmt::Expr(it) => Some(&*it.value),
+            Stmt::Assign(it) => Some(&*it.value),
+            Stmt::AugAssign(it) => Some(&*it.value),
+            Stmt::AnnAssign(it) => it.value.as_deref(),
+            _ => None,
+        };
+        if let Some(Expr::Starred(starred)) = value {
+            self.more.push(("can't use starred expression here".to_owned(), starred.range));
+        }
         match stmt {
             Stmt::FunctionDef(it) => self.function(it),
             Stmt::ClassDef(it) => self.class(it),
