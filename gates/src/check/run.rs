@@ -28,7 +28,7 @@ use super::session::{DEFAULT_TIMEOUT, Session};
 use super::submission::Submission;
 use crate::lease::Liveness;
 use crate::ledger::{
-    Admission, Call, CallId, Claim, History, Label, Lookup, Options, Refusal, Request, RunId, Store,
+    Admission, Call, CallId, Claim, Failure, History, Label, Lookup, Options, Refusal, Request, RunId, Store,
 };
 use crate::observe::{Unobserved, incarnation};
 use crate::policy::PolicySource;
@@ -148,7 +148,7 @@ impl Checks<'_> {
         let permit = match run.begin(&request) {
             Ok(Admission::New(permit)) => permit,
             // Another process was faster.
-            Ok(Admission::Replay(_)) | Err(crate::ledger::Failure::Refused(Refusal::InProgress { .. })) => {
+            Ok(Admission::Replay(_)) | Err(Failure::Refused(Refusal::InProgress { .. })) => {
                 drop((run, at_work));
                 return self.again(who, &request, session, answer);
             }
@@ -173,6 +173,7 @@ impl Checks<'_> {
         answer: &mut Answer,
     ) -> Result<(), Why> {
         let mut waited = Duration::ZERO;
+        let mut moved = false;
         loop {
             let snapshot = self.store.inspect(&who.run)?;
             let history = &snapshot.history;
@@ -211,9 +212,19 @@ impl Checks<'_> {
                 waited += TICK;
                 continue;
             }
-            if record.state == CallState::Running && self.recover(who, request, phase)? {
-                answer.is_recovered = true;
-                continue;
+            if record.state == CallState::Running {
+                match self.recover(who, request, phase)? {
+                    Recovered::Written => {
+                        answer.is_recovered = true;
+                        continue;
+                    }
+                    // Once: a state that both sides read in different ways is not waited for.
+                    Recovered::MovedOn if !moved => {
+                        moved = true;
+                        continue;
+                    }
+                    Recovered::MovedOn | Recovered::Nothing => {}
+                }
             }
             return Err(match (phase, record.state) {
                 (Phase::Preflight, CallState::Completed) => Refusal::MetadataRevalidationRequired,
@@ -224,11 +235,11 @@ impl Checks<'_> {
     }
 
     /// Looks where a supervisor left its result whose owner is gone, and writes that down
-    /// if everything it is bound to is as it was. Gives whether there was one.
-    fn recover(&self, who: &Identity, request: &Request, phase: Phase) -> Result<bool, Why> {
+    /// if everything it is bound to is as it was.
+    fn recover(&self, who: &Identity, request: &Request, phase: Phase) -> Result<Recovered, Why> {
         let place = Place::of(self.store.state(), &who.run, &request.call, phase);
         self.await_end(&place);
-        let Some(report) = place.report() else { return Ok(false) };
+        let Some(report) = place.report() else { return Ok(Recovered::Nothing) };
         let lookup = Lookup {
             call: request.call.clone(),
             owner: who.owner.clone(),
@@ -242,15 +253,21 @@ impl Checks<'_> {
             Seen::Loss(loss) => Err(loss),
             // That it made no process is a result, but not one that is worth a way of its
             // own here: settling takes it.
-            Seen::NotSpawned(_) => return Ok(false),
+            Seen::NotSpawned(_) => return Ok(Recovered::Nothing),
         };
         let is_resolved = seen.is_ok();
         let mut run = self.store.reopen(&who.run, Options::default())?;
-        run.recover(&lookup, seen)?;
+        match run.recover(&lookup, seen) {
+            Ok(_) => {}
+            // The owner had written its end, and died before it was acknowledged: opening the
+            // run for writing has made that good, and what was read before is out of date.
+            Err(Failure::Refused(Refusal::NothingToSettle)) => return Ok(Recovered::MovedOn),
+            Err(failure) => return Err(failure.into()),
+        }
         if is_resolved {
             place.forget();
         }
-        Ok(true)
+        Ok(Recovered::Written)
     }
 
     /// Waits for a supervisor that is ending its tree because its owner is gone.
@@ -331,4 +348,14 @@ pub(super) fn belongs(history: &History, call: &Call, who: &Identity) -> Result<
         Some((what, _)) => Err(Why::Identity(what)),
         None => Ok(()),
     }
+}
+
+/// What looking for a result without an owner came to.
+enum Recovered {
+    /// There was one, and it is written down.
+    Written,
+    /// The phase waits for none any more.
+    MovedOn,
+    /// There is none.
+    Nothing,
 }
