@@ -164,7 +164,7 @@ fn why_not(
         };
         return Err(Complaint::new(format!("{path} is no test"), next).into());
     }
-    let classes = parts::classes(&project);
+    let classes = parts::classes(&project, std::slice::from_ref(&path));
     let environment = parts::environment(None);
     let root = &session.site.root;
     let context =

@@ -51,7 +51,8 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     let (project, compared) = session.compare(&question, Reading::Declarations)?;
     let options = SelectOptions { all: args.all, strict_opacity: false };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
-    let classes = session.timed("opacity", || classes(&project));
+    let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
+    let classes = session.timed("opacity", || classes(&project, &owed));
     let mut items = items(&project, &selection, &classes);
 
     let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
@@ -83,7 +84,7 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     if items.iter().any(|item| item.run) {
         let again = Session::open(global, &against, output)?;
         let now = again.read(Reading::Declarations);
-        let after_classes = self::classes(&now);
+        let after_classes = self::classes(&now, &owed);
         let mut after_asked = Vec::new();
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         for item in items.iter().filter(|item| item.run) {

@@ -27,11 +27,12 @@ pub(in crate::command) struct Class {
     pub(in crate::command) cause: String,
 }
 
-/// By number of the test: its class.
-pub(in crate::command) fn classes(project: &Project<'_>) -> Vec<Class> {
-    let report = opacity(project, &[]);
+/// By number of the test: its class, for the tests at `paths`; for others it is not known.
+pub(in crate::command) fn classes(project: &Project<'_>, paths: &[String]) -> Vec<Class> {
+    // No path means all to the engine.
+    let report = if paths.is_empty() { None } else { Some(opacity(project, paths)) };
     let mut by_key = std::collections::BTreeMap::new();
-    for test in report.tests {
+    for test in report.into_iter().flat_map(|report| report.tests) {
         let cause = test.reasons.first().map_or_else(String::new, |first| {
             let place = &first.place;
             format!(
