@@ -1,7 +1,7 @@
 //! Which inputs decide a test's verdict, as values: what must be equal for a passing run to
 //! stand for another one.
 //!
-//! [`inputs`] says which inputs a test has, from the graph. Whoever may touch files and
+//! [`mod@inputs`] says which inputs a test has, from the graph. Whoever may touch files and
 //! environments looks at each once and makes [`Entry`] values of them; [`Table`] keeps them
 //! once for all tests, and a test's [`Identity`] is the hash of its entries. Two identities
 //! are equal when every entry is; when they are not, [`differences`] names what differs.
