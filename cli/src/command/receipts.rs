@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global, command: &ReceiptsCommand, output: &Output) -
     let site = Site::open(&global.cwd)?;
     let receipts = Receipts::of(&site.root);
     let (answer, exit) = match command {
-        ReceiptsCommand::List => (list(&receipts), Exit::Answered),
+        ReceiptsCommand::List => (list(&receipts)?, Exit::Answered),
         ReceiptsCommand::Show { receipt } => (show(&receipts, receipt)?, Exit::Answered),
         ReceiptsCommand::Diff { a, b } => (diff(&receipts, a, b)?, Exit::Answered),
         ReceiptsCommand::Verify => verify(global, &receipts, output)?,
@@ -44,11 +44,11 @@ pub(crate) fn run(global: &Global, command: &ReceiptsCommand, output: &Output) -
     Ok(exit)
 }
 
-fn list(receipts: &Receipts) -> ReceiptsAnswer {
-    let (all, faults) = receipts.all();
+fn list(receipts: &Receipts) -> anyhow::Result<ReceiptsAnswer> {
+    let (all, faults) = receipts.all()?;
     let state =
         |receipt: &Receipt| if receipts.entries(receipt).is_some() { "whole" } else { "entries-gone" };
-    ReceiptsAnswer {
+    Ok(ReceiptsAnswer {
         receipts: all
             .into_iter()
             .map(|receipt| (state(&receipt), receipt))
@@ -56,14 +56,14 @@ fn list(receipts: &Receipts) -> ReceiptsAnswer {
             .collect(),
         ignored: faults.into_iter().map(|(file, fault)| Ignored { file, reason: fault.word() }).collect(),
         ..ReceiptsAnswer::new()
-    }
+    })
 }
 
 /// The receipt that a person means: by the beginning of its id, or the newest of a test.
 fn find(receipts: &Receipts, name: &str) -> anyhow::Result<(Receipt, Option<Vec<Entry>>)> {
-    let (all, _) = receipts.all();
+    let (all, _) = receipts.all()?;
     let by_id: Vec<&Receipt> = all.iter().filter(|r| name.len() >= 4 && r.id().starts_with(name)).collect();
-    let last = receipts.last_of(name);
+    let last = receipts.last_of(name)?;
     let by_test: Vec<&Receipt> = last.iter().collect();
     let found = match (by_id.as_slice(), by_test.as_slice()) {
         ([one], _) | ([], [one]) => Some(*one),
@@ -123,8 +123,8 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
     let site_packages = python.as_deref().and_then(|python| toolchain.site_packages(python));
     let files = session.files();
     let look = Look::new(root, files, &environment, site_packages.as_deref());
-    let mut answer = list(receipts);
-    let (all, _) = receipts.all();
+    let mut answer = list(receipts)?;
+    let (all, _) = receipts.all()?;
     for (seen, receipt) in answer.receipts.iter_mut().zip(&all) {
         let Some(entries) = receipts.entries(receipt) else { continue };
         let table = Table::new(entries.clone());

@@ -18,6 +18,8 @@ const FILES: &[(&str, &str)] = &[
         "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" },\n  \"dependencies\": { \"dep\": \"1.0.0\" } }\n",
     ),
     (".gitignore", "node_modules/\nignored.js\n"),
+    ("owed.toml", "[[inputs]]\ntests = [\"src/lone.test.js\"]\nfiles = [\"schema/**\"]\n"),
+    ("schema/a.txt", "1\n"),
     ("src/a.js", "export const a = 1;\n"),
     ("src/index.js", "export { a } from \"./a.js\";\n"),
     (
@@ -316,7 +318,27 @@ const CASES: &[Case] = &[
         p.write(".git/info/exclude", "*.log\n");
         p.write("src/pages/x.log", "");
     }),
+    // declared inputs
+    case("a declared input", "src/lone.test.js", "passed inputs-differ file schema/a.txt", |p| {
+        p.write("schema/a.txt", "2\n");
+    }),
+    case("a new declared input", "src/lone.test.js", "passed inputs-differ file schema/b.txt", |p| {
+        p.write("schema/b.txt", "");
+    }),
+    case("a declared input is gone", "src/lone.test.js", "passed inputs-differ file schema/a.txt", |p| {
+        p.remove("schema/a.txt");
+    }),
+    case("a declared input of another test", A, "reused", |p| p.write("schema/a.txt", "2\n")),
     // packages
+    case(
+        "a package of the project behind an installed one",
+        "src/dep.test.js",
+        "passed not-looked-at",
+        |p| {
+            fs::rename(p.path().join("node_modules/inner"), p.path().join("inner")).unwrap();
+            p.link("../inner", "node_modules/inner");
+        },
+    ),
     case("a patched package", "src/dep.test.js", "passed inputs-differ package npm:dep", |p| {
         p.append("node_modules/dep/index.js", "// patched\n");
     }),

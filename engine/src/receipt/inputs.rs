@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::graph::{Graph, NodeId, NodeKey};
 use crate::opacity::PinName;
-use crate::project::Project;
+use crate::project::{Project, globs};
 use crate::resolve::Listing;
 
 /// Something to look at.
@@ -59,7 +59,9 @@ pub fn inputs(project: &Project<'_>, tests: &[usize], pins: &BTreeMap<usize, Vec
     let named: BTreeMap<NodeId, Vec<Input>> = used.iter().map(|&node| (node, of_node(graph, node))).collect();
     let pinned: BTreeMap<usize, Vec<Input>> =
         pins.iter().map(|(test, pins)| (*test, pins.iter().map(of_pin).collect())).collect();
-    let mut all: Vec<Input> = named.values().chain(pinned.values()).flatten().cloned().collect();
+    let declared = declared(project, tests);
+    let mut all: Vec<Input> =
+        named.values().chain(pinned.values()).chain(declared.values()).flatten().cloned().collect();
     all.sort_unstable();
     all.dedup();
     let number = |input: &Input| {
@@ -74,12 +76,30 @@ pub fn inputs(project: &Project<'_>, tests: &[usize], pins: &BTreeMap<usize, Vec
         .map(|(test, closure)| {
             let mut list: Vec<u32> = closure.iter().flat_map(|node| numbers[node].iter().copied()).collect();
             list.extend(pinned.get(test).into_iter().flatten().map(number));
+            list.extend(declared.get(test).into_iter().flatten().map(number));
             list.sort_unstable();
             list.dedup();
             list
         })
         .collect();
     Inputs { all, of }
+}
+
+/// What the owner has declared for tests: each file of the inventory that matches. One that
+/// appears or vanishes makes another list.
+fn declared(project: &Project<'_>, tests: &[usize]) -> BTreeMap<usize, Vec<Input>> {
+    let mut found: BTreeMap<usize, Vec<Input>> = BTreeMap::new();
+    for input in &project.settings.inputs {
+        let (of, matching) = (globs(&input.tests), globs(&input.files));
+        let files: Vec<Input> =
+            project.files.iter().filter(|file| matching.is_match(file)).cloned().map(Input::File).collect();
+        for &test in tests {
+            if of.is_match(project.test_path(project.tests[test])) {
+                found.entry(test).or_default().extend(files.iter().cloned());
+            }
+        }
+    }
+    found
 }
 
 fn of_node(graph: &Graph, node: NodeId) -> Vec<Input> {

@@ -19,8 +19,8 @@ const OWN: &str = "OWED_";
 /// What programs need to start, under `strict`.
 const RUNTIME: &[&str] = &["HOME", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "VIRTUAL_ENV"];
 
-/// The locale and the zone decide much that nobody reads by name.
-const AMBIENT: &[&str] = &[
+/// What decides the locale, together.
+pub(super) const LOCALE: &[&str] = &[
     "LANG",
     "LANGUAGE",
     "LC_ALL",
@@ -30,13 +30,11 @@ const AMBIENT: &[&str] = &[
     "LC_MONETARY",
     "LC_NUMERIC",
     "LC_TIME",
-    "NODE_ICU_DATA",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONHASHSEED",
-    "PYTHONPATH",
-    "TZ",
 ];
+
+/// What decides much that nobody reads by name, besides the locale.
+const AMBIENT: &[&str] =
+    &["NODE_ICU_DATA", "NODE_OPTIONS", "NODE_PATH", "PYTHONHASHSEED", "PYTHONPATH", "TZ"];
 
 /// A process environment, by name. Values never leave this type but for a child.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -77,6 +75,7 @@ impl Environment {
             Some(pinned) => {
                 RUNTIME.contains(&name.as_str())
                     || AMBIENT.contains(&name.as_str())
+                    || LOCALE.contains(&name.as_str())
                     || (pinned.contains(name) && !name.starts_with(OWN))
             }
         };

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "this module is the door to the inputs of runs")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -17,7 +18,7 @@ use owed_engine::receipt::{Dimension, Entry, Input};
 use owed_engine::resolve::Listing;
 use rayon::prelude::*;
 
-use super::environment::Environment;
+use super::environment::{Environment, LOCALE};
 use super::packages::Packages;
 
 /// Directories that no listing means, whatever its glob.
@@ -170,8 +171,11 @@ impl<'a> Look<'a> {
     /// The hash of the names and kinds that match, sorted; with `contents` of their bytes, too.
     fn listing(&self, listing: &Listing, contents: bool) -> io::Result<String> {
         let top = self.root.join(&listing.dir);
-        if !top.is_dir() {
-            return Ok("absent".to_owned());
+        match fs::metadata(&top) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Ok("no directory".to_owned()),
+            Err(error) if is_absent(&error) => return Ok("absent".to_owned()),
+            Err(error) => return Err(error),
         }
         let glob = matcher(&listing.glob)?;
         let deep = listing.glob.contains('/') || listing.glob.contains("**");
@@ -180,7 +184,7 @@ impl<'a> Look<'a> {
         while let Some(dir) = open.pop() {
             for entry in fs::read_dir(top.join(&dir))? {
                 let entry = entry?;
-                let name = entry.file_name().to_string_lossy().into_owned();
+                let name = utf8(entry.file_name())?;
                 if UNLISTED.contains(&name.as_str()) {
                     continue;
                 }
@@ -192,7 +196,11 @@ impl<'a> Look<'a> {
                         return Err(io::Error::other(format!("it has more than {MOST_ENTRIES} entries")));
                     }
                 }
-                // Links to directories are entries; what lies behind is not searched.
+                // Links to directories are entries; what lies behind is not searched, so that
+                // contents behind one are not known.
+                if contents && kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()) {
+                    return Err(io::Error::other(format!("{path} is a link to a directory")));
+                }
                 if kind.is_dir() && deep {
                     open.push(path);
                 }
@@ -239,20 +247,9 @@ impl<'a> Look<'a> {
                 Ok(vec![Entry::new(Dimension::Pin, "path of the project", root)])
             }
             name if COVERED.contains(&name) => Ok(Vec::new()),
-            name if name.starts_with("LC_") || name == "LANG" => Ok([
-                "LANG",
-                "LANGUAGE",
-                "LC_ALL",
-                "LC_COLLATE",
-                "LC_CTYPE",
-                "LC_MESSAGES",
-                "LC_MONETARY",
-                "LC_NUMERIC",
-                "LC_TIME",
-            ]
-            .iter()
-            .map(|name| self.environment.entry(name))
-            .collect()),
+            name if name.starts_with("LC_") || name == "LANG" => {
+                Ok(LOCALE.iter().map(|name| self.environment.entry(name)).collect())
+            }
             name if !name.is_empty()
                 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') =>
             {
@@ -301,6 +298,11 @@ fn join(dir: &str, rest: &str) -> String {
 fn matcher(glob: &str) -> io::Result<GlobMatcher> {
     let built = GlobBuilder::new(glob).literal_separator(true).empty_alternates(true).build();
     built.map(|glob| glob.compile_matcher()).map_err(io::Error::other)
+}
+
+/// A name of an entry; two that are not UTF-8 could not be told apart.
+pub(super) fn utf8(name: OsString) -> io::Result<String> {
+    name.into_string().map_err(|name| io::Error::other(format!("{name:?} is not UTF-8")))
 }
 
 /// Whether nothing is at a path, in any way in which that is said.

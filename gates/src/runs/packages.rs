@@ -19,7 +19,7 @@ use owed_engine::receipt::{Dimension, Entry};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::look::digest_of;
+use super::look::{digest_of, is_absent, utf8};
 
 /// Names of fields of a manifest that say which packages a package loads.
 const DEPENDS: &[&str] = &["dependencies", "optionalDependencies", "peerDependencies"];
@@ -72,10 +72,13 @@ impl<'a> Packages<'a> {
         let mut entries = Vec::new();
         for home in &self.homes {
             let dir = home.join("node_modules").join(name);
-            if let Ok(real) = fs::canonicalize(&dir) {
-                let named = format!("npm:{name} at {}", self.place(&dir));
-                entries.push(Entry::new(Dimension::Package, named, self.closed(&real)?));
-            }
+            let real = match fs::canonicalize(&dir) {
+                Ok(real) => real,
+                Err(error) if is_absent(&error) => continue,
+                Err(error) => return Err(format!("{} cannot be looked at: {error}", self.place(&dir))),
+            };
+            let named = format!("npm:{name} at {}", self.place(&dir));
+            entries.push(Entry::new(Dimension::Package, named, self.closed(&real)?));
         }
         if entries.is_empty() {
             entries.push(Entry::new(Dimension::Package, format!("npm:{name}"), "absent"));
@@ -127,33 +130,78 @@ impl<'a> Packages<'a> {
 
     fn read(&self, dir: &Path) -> io::Result<Own> {
         let digest = tree_digest(dir, &|name| name == "node_modules" || name == ".cache")?;
-        let manifest = fs::read(dir.join("package.json")).ok();
-        let manifest: Value =
-            manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(Value::Null);
+        let manifest: Value = match fs::read(dir.join("package.json")) {
+            // A manifest that cannot be understood does not say that nothing is needed.
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other)?,
+            Err(error) if is_absent(&error) => Value::Null,
+            Err(error) => return Err(error),
+        };
         let names = DEPENDS.iter().filter_map(|field| manifest.get(field)?.as_object());
         let names: BTreeSet<&String> = names.flat_map(|object| object.keys()).collect();
-        let find = |name: &&String| {
-            let found = dir.ancestors().map(|at| at.join("node_modules").join(name.as_str()));
-            let found = found.filter(|at| at.is_dir()).find_map(|at| fs::canonicalize(at).ok());
-            // What is not installed is optional, or its absence fails the run itself.
-            found
-        };
-        let needs: Vec<PathBuf> = names.iter().filter_map(find).collect();
-        // A package of the project itself is no installed one: its sources are in the closure.
-        let needs = needs.into_iter().filter(|need| is_installed(need)).collect();
+        let mut needs = Vec::new();
+        for name in names {
+            for at in dir.ancestors().map(|at| at.join("node_modules").join(name)) {
+                match fs::canonicalize(&at) {
+                    // The bytes of a package of the project are in the closure of the test only
+                    // when the test itself imports it; through an installed one they are not.
+                    Ok(real) if !is_installed(&real) => {
+                        let what = format!("it needs {name}, which is a package of the project itself");
+                        return Err(io::Error::other(what));
+                    }
+                    Ok(real) => {
+                        needs.push(real);
+                        break;
+                    }
+                    // What is not installed is optional, or its absence fails the run itself.
+                    Err(error) if is_absent(&error) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
         Ok(Own { digest, needs })
     }
 
     fn python(&self) -> Result<Vec<Entry>, String> {
         let Some(dir) = self.site_packages else {
-            return Ok(vec![Entry::new(Dimension::Package, "site-packages", "absent")]);
+            return Err("where packages of Python are installed is not known; a virtual environment \
+                        in .venv would say"
+                .to_owned());
         };
         let digest = self.python.get_or_init(|| {
-            tree_digest(dir, &|name| name == "__pycache__")
+            self.only_inside(dir)
+                .and_then(|()| tree_digest(dir, &|name| name == "__pycache__"))
                 .map_err(|error| format!("{} cannot be read: {error}", self.place(dir)))
         });
         let named = format!("site-packages at {}", self.place(dir));
         Ok(vec![Entry::new(Dimension::Package, named, digest.clone()?)])
+    }
+}
+
+impl Packages<'_> {
+    /// Whether the `.pth` files of a `site-packages` add no directory from elsewhere: the
+    /// project's own sources are in closures, others are not known.
+    fn only_inside(&self, dir: &Path) -> io::Result<()> {
+        let real = fs::canonicalize(dir)?;
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|extension| extension != "pth") {
+                continue;
+            }
+            for line in fs::read_to_string(&path)?.lines().map(str::trim) {
+                if line.is_empty() || line.starts_with('#') || line.starts_with("import") {
+                    continue;
+                }
+                let added = match fs::canonicalize(dir.join(line)) {
+                    Ok(added) => added,
+                    Err(error) if is_absent(&error) => continue,
+                    Err(error) => return Err(error),
+                };
+                if !added.starts_with(self.root) && !added.starts_with(&real) {
+                    return Err(io::Error::other(format!("{} adds {line}", path.display())));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -165,11 +213,12 @@ fn is_installed(dir: &Path) -> bool {
 fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result<String> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     let mut links: Vec<(String, String)> = Vec::new();
+    let real = fs::canonicalize(dir)?;
     let mut open = vec![(String::new(), dir.to_path_buf())];
     while let Some((name, at)) = open.pop() {
         for entry in fs::read_dir(&at)? {
             let entry = entry?;
-            let own = entry.file_name().to_string_lossy().into_owned();
+            let own = utf8(entry.file_name())?;
             if skip(&own) {
                 continue;
             }
@@ -182,7 +231,14 @@ fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result<String> {
                 // What a link inside a package leads to counts by its bytes, when it is a file.
                 match fs::metadata(entry.path()) {
                     Ok(metadata) if metadata.is_file() => files.push((name.clone(), entry.path())),
-                    _ => {}
+                    // What lies behind a directory counts when it is here as well, and is not
+                    // known when it is elsewhere.
+                    Ok(_) if !fs::canonicalize(entry.path())?.starts_with(&real) => {
+                        return Err(io::Error::other(format!("{name} leads out of it")));
+                    }
+                    Ok(_) => {}
+                    Err(error) if is_absent(&error) => {}
+                    Err(error) => return Err(error),
                 }
                 links.push((name, target));
             } else if kind.is_file() {

@@ -10,11 +10,14 @@
 //! cannot be read, is of another form or was edited is no receipt.
 #![expect(clippy::disallowed_methods, reason = "this module is the door to the receipts")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use owed_engine::receipt::{Dimension, Entry, Members, Receipt, ReceiptFault, Table};
+use owed_engine::receipt::{Entry, Members, Receipt, ReceiptFault, Table};
+
+use super::look::is_absent;
 
 /// Receipts of one project.
 #[derive(Clone, Debug)]
@@ -50,6 +53,9 @@ impl Key<'_> {
             == (&*receipt.test, &*receipt.runner, &*receipt.project, receipt.name.as_deref())
     }
 }
+
+/// Files that are no receipts, by name, with why.
+pub type Faults = Vec<(String, ReceiptFault)>;
 
 /// What is known of a test's last passing run.
 #[derive(Clone, Debug)]
@@ -100,26 +106,32 @@ impl Receipts {
     }
 
     /// The last receipts of a test file, one for each runner project, sorted.
-    pub fn last_of(&self, test: &str) -> Vec<Receipt> {
-        let entries = fs::read_dir(self.dir.join("last")).into_iter().flatten().flatten();
-        let parsed = entries.filter_map(|entry| Receipt::parse(&fs::read(entry.path()).ok()?).ok());
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn last_of(&self, test: &str) -> io::Result<Vec<Receipt>> {
+        let parsed =
+            self.files("last")?.into_iter().filter_map(|path| Receipt::parse(&fs::read(path).ok()?).ok());
         let mut found: Vec<Receipt> = parsed.filter(|receipt| receipt.test == test).collect();
         found.sort_by(|a, b| (&a.runner, &a.project).cmp(&(&b.runner, &b.project)));
-        found
+        Ok(found)
     }
 
     /// Every receipt, sorted by test, runner, project and identity; with what is none, by
     /// file name.
-    pub fn all(&self) -> (Vec<Receipt>, Vec<(String, ReceiptFault)>) {
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn all(&self) -> io::Result<(Vec<Receipt>, Faults)> {
         let mut receipts = Vec::new();
         let mut faults = Vec::new();
-        for entry in fs::read_dir(self.dir.join("passed")).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+        for path in self.files("passed")? {
+            let name = name_of(&path);
+            // One that is being written.
             if name.starts_with('.') {
                 continue;
             }
-            let bytes = fs::read(entry.path()).unwrap_or_default();
-            match Receipt::parse(&bytes) {
+            match Receipt::parse(&fs::read(&path).unwrap_or_default()) {
                 Ok(receipt) => receipts.push(receipt),
                 Err(fault) => faults.push((name, fault)),
             }
@@ -127,8 +139,19 @@ impl Receipts {
         receipts.sort_by(|a, b| {
             (&a.test, &a.runner, &a.project, &a.identity).cmp(&(&b.test, &b.runner, &b.project, &b.identity))
         });
-        faults.sort();
-        (receipts, faults)
+        Ok((receipts, faults))
+    }
+
+    /// The files of a folder, sorted; none when there is no such folder yet.
+    fn files(&self, folder: &str) -> io::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(self.dir.join(folder)) {
+            Ok(entries) => entries,
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+        files.sort();
+        Ok(files)
     }
 
     /// The entries of a receipt; `None` when its table is gone or was edited.
@@ -209,19 +232,19 @@ impl Receipts {
     /// # Errors
     /// When a file cannot be removed.
     pub fn prune(&self) -> io::Result<usize> {
-        let mut last = std::collections::BTreeSet::new();
-        let mut tables = std::collections::BTreeSet::new();
-        for entry in fs::read_dir(self.dir.join("last")).into_iter().flatten().flatten() {
-            if let Ok(receipt) = Receipt::parse(&fs::read(entry.path()).unwrap_or_default()) {
-                last.insert(format!("{}.{}", receipt.identity, entry.file_name().to_string_lossy()));
+        let mut last = BTreeSet::new();
+        let mut tables = BTreeSet::new();
+        for path in self.files("last")? {
+            if let Ok(receipt) = Receipt::parse(&fs::read(&path)?) {
+                last.insert(format!("{}.{}", receipt.identity, name_of(&path)));
                 tables.insert(receipt.table);
             }
         }
         let mut gone = 0;
         for (folder, kept) in [("passed", &last), ("tables", &tables)] {
-            for entry in fs::read_dir(self.dir.join(folder)).into_iter().flatten().flatten() {
-                if !kept.contains(entry.file_name().to_string_lossy().as_ref()) {
-                    fs::remove_file(entry.path())?;
+            for path in self.files(folder)? {
+                if !kept.contains(&name_of(&path)) {
+                    fs::remove_file(&path)?;
                     gone += 1;
                 }
             }
@@ -230,13 +253,12 @@ impl Receipts {
     }
 }
 
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
 /// The entries of a test in a table that holds them all.
 pub(super) fn members(table: &Table, entries: &[Entry]) -> Members {
     let numbers = entries.iter().map(|entry| table.number(entry).expect("the table was made of them"));
     Members::new(numbers.collect())
-}
-
-/// The word for a difference, as people read it: `environment TZ`.
-pub fn named(dimension: Dimension, name: &str) -> String {
-    format!("{} {name}", dimension.word())
 }

@@ -119,16 +119,20 @@ impl<'a> Toolchain<'a> {
         })
     }
 
-    /// Where packages of an interpreter are installed, when it has a virtual environment.
+    /// Where packages of an interpreter are installed, when it has a virtual environment of its
+    /// own; `None` where packages of the system or the user may come in besides.
     pub fn site_packages(&self, python: &Path) -> Option<PathBuf> {
         let home = python.parent()?.parent()?;
+        let settings = fs::read_to_string(home.join("pyvenv.cfg")).ok()?;
+        let shares = settings.lines().filter_map(|line| line.split_once('=')).any(|(key, value)| {
+            key.trim() == "include-system-site-packages" && !value.trim().eq_ignore_ascii_case("false")
+        });
         let lib = fs::read_dir(home.join("lib")).ok()?;
-        let mut found: Vec<PathBuf> = lib
-            .filter_map(|entry| Some(entry.ok()?.path().join("site-packages")))
-            .filter(|dir| dir.is_dir())
-            .collect();
-        found.sort();
-        found.into_iter().next()
+        let dirs = lib.map(|entry| Some(entry.ok()?.path().join("site-packages")));
+        let dirs: Vec<PathBuf> = dirs.collect::<Option<_>>()?;
+        let mut found = dirs.into_iter().filter(|dir| dir.is_dir());
+        let only = found.next().filter(|_| !shares)?;
+        found.next().is_none().then_some(only)
     }
 
     /// Entries of the executables behind a program: itself and what its first line names, by
