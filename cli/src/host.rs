@@ -54,15 +54,10 @@ pub(crate) fn first_word() -> Option<std::ffi::OsString> {
     std::env::args_os().nth(1)
 }
 
-/// Makes `dir` and takes the lock of the file `name` in it; `None` when another process has
-/// it. It is given back when the file is dropped, however this process ends.
-pub(crate) fn try_lock(dir: &Path, name: &str) -> io::Result<Option<Lock>> {
-    fs::create_dir_all(dir)?;
-    let ignore = dir.join(".gitignore");
-    if !exists(&ignore) {
-        fs::write(ignore, "*\n")?;
-    }
-    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(name))?;
+/// Takes the lock of the file at `path`; `None` when another process has it. It is given
+/// back when it is dropped, however this process ends.
+pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Lock>> {
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Lock { _file: file })),
         Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -142,19 +137,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(parent)?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// The folder `name` of what this program keeps in the project at `root`, made when it is
-/// missing, and hidden from git.
-pub(crate) fn own_state(root: &Path, name: &str) -> io::Result<PathBuf> {
-    let own = root.join(".owed");
-    let dir = own.join(name);
-    fs::create_dir_all(&dir)?;
-    let ignore = own.join(".gitignore");
-    if !ignore.exists() {
-        replace(&ignore, b"# What owed keeps between runs; cache/ may be deleted at any time.\n*\n")?;
-    }
-    Ok(dir)
 }
 
 /// Writes the file at `path`, and gives the time at which its file system says it was

@@ -8,6 +8,7 @@
 
 pub mod check;
 pub mod disk;
+pub mod home;
 pub mod lease;
 pub mod ledger;
 pub mod observe;

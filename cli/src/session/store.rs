@@ -15,7 +15,7 @@ const FINGERPRINT: &str = env!("OWED_FINGERPRINT");
 /// The cache of the project at `root`, and the time it was opened at, before anything was
 /// read, as its file system tells it; `None` when nothing can be written there.
 pub(crate) fn open(root: &Path, of_objects: bool) -> Option<(Cache, Time)> {
-    let path = host::own_state(root, "cache").ok()?;
+    let path = owed_gates::home::own(root, "cache").ok()?;
     let opened = host::tick(&path.join("tick")).ok()?;
     let cache = Cache::new(Box::new(Directory(path)), FINGERPRINT);
     Some((if of_objects { cache.for_objects() } else { cache }, opened))

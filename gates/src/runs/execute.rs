@@ -17,6 +17,7 @@ use owed_engine::runner::{Invocation, Reported, Reporting};
 
 use super::environment::Environment;
 use super::toolchain::{Toolchain, Unavailable};
+use crate::home;
 use crate::supervise::{Exit, Interruption, Keep, Limits, Request, Stop, Supervisor, Verdict};
 
 /// Tests of one batch; more run in the next one (requirement row C11).
@@ -199,13 +200,7 @@ fn project_path(root: &Path, path: &str) -> Option<String> {
 
 /// A directory for one command, new and empty.
 fn directory(root: &Path, number: usize) -> io::Result<PathBuf> {
-    let home = root.join(".owed");
-    fs::create_dir_all(home.join("runs"))?;
-    let ignore = home.join(".gitignore");
-    if !ignore.exists() {
-        fs::write(ignore, "*\n")?;
-    }
-    let dir = home.join("runs").join(format!("{}-{number}", std::process::id()));
+    let dir = home::own(root, "runs")?.join(format!("{}-{number}", std::process::id()));
     if dir.exists() {
         fs::remove_dir_all(&dir)?;
     }

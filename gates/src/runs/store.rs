@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use owed_engine::receipt::{Entry, Members, Receipt, ReceiptFault, Table};
 
 use super::look::is_absent;
+use crate::home;
 
 /// Receipts of one project.
 #[derive(Clone, Debug)]
 pub struct Receipts {
+    root: PathBuf,
     dir: PathBuf,
 }
 
@@ -71,7 +73,7 @@ pub enum Last {
 impl Receipts {
     /// The receipts of the project in `root`.
     pub fn of(root: &Path) -> Self {
-        Self { dir: root.join(".owed/receipts") }
+        Self { root: root.to_owned(), dir: root.join(".owed/receipts") }
     }
 
     /// The receipt of `key` with this identity.
@@ -210,20 +212,13 @@ impl Receipts {
     }
 
     fn put(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let dir = self.dir.join(folder);
+        let dir = home::own(&self.root, "receipts")?.join(folder);
         fs::create_dir_all(&dir)?;
-        self.keep_out_of_git()?;
         let temporary = dir.join(format!(".{name}.{}", std::process::id()));
         let mut file = fs::File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, dir.join(name))
-    }
-
-    fn keep_out_of_git(&self) -> io::Result<()> {
-        let Some(home) = self.dir.parent() else { return Ok(()) };
-        let ignore = home.join(".gitignore");
-        if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
     }
 
     /// Removes receipts that are not the last of their test, tables that no receipt needs,

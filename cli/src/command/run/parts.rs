@@ -8,6 +8,7 @@ use owed_engine::opacity::{PinName, opacity};
 use owed_engine::project::Project;
 use owed_engine::receipt::{Dimension, Entry};
 use owed_engine::selection::Opacity;
+use owed_gates::home;
 use owed_gates::runs::environment::Environment;
 use owed_gates::runs::store::Key;
 use owed_gates::supervise::Supervisor;
@@ -130,6 +131,6 @@ pub(in crate::command) struct Lane {
 impl Lane {
     /// Enters it; `None` when another process is in it.
     pub(in crate::command) fn enter(root: &Path) -> anyhow::Result<Option<Self>> {
-        Ok(host::try_lock(&root.join(".owed"), "run.lock")?.map(|lock| Self { _lock: lock }))
+        Ok(host::try_lock(&home::own(root, "")?.join("run.lock"))?.map(|lock| Self { _lock: lock }))
     }
 }

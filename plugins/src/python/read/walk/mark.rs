@@ -9,11 +9,25 @@ use super::{Walk, What, root_of};
 impl<'a> Walk<'a> {
     /// A value that a name becomes an alias of: it is followed, not handed on.
     pub(super) fn aliased(&mut self, value: &'a Expr) {
+        self.followed(value, What::Alias(value), false);
+    }
+
+    /// An operand of `is` or `==`.
+    pub(super) fn compared(&mut self, operand: &'a Expr) {
+        if self.annotation {
+            self.expr(operand, false);
+        } else {
+            self.followed(operand, What::Compared(operand), true);
+        }
+    }
+
+    /// A name or a chain of attributes that is looked at as `what`; anything else is walked.
+    fn followed(&mut self, value: &'a Expr, what: What<'a>, orderless: bool) {
         match value {
             Expr::Name(name) => {
                 let symbol = self.names.intern(&name.id);
                 self.use_symbol(symbol, None, name.range);
-                self.site(What::Alias(value), false);
+                self.site(what, orderless);
                 if let Some(site) = self.sites.last_mut() {
                     site.root = Some(symbol);
                 }
@@ -22,29 +36,7 @@ impl<'a> Walk<'a> {
                 if root_of(value).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
                     && attribute.attr.as_str() != "__doc__" =>
             {
-                self.rooted(What::Alias(value), false, &attribute.value, Some(attribute.attr.as_str()));
-            }
-            other => self.expr(other, false),
-        }
-    }
-
-    /// An operand of `is` or `==`.
-    pub(super) fn compared(&mut self, operand: &'a Expr) {
-        match operand {
-            Expr::Name(name) if !self.annotation => {
-                let symbol = self.names.intern(&name.id);
-                self.use_symbol(symbol, None, name.range);
-                self.site(What::Compared(operand), true);
-                if let Some(site) = self.sites.last_mut() {
-                    site.root = Some(symbol);
-                }
-            }
-            Expr::Attribute(attribute)
-                if !self.annotation
-                    && root_of(operand).is_some_and(|root| !matches!(root.as_str(), "self" | "cls"))
-                    && attribute.attr.as_str() != "__doc__" =>
-            {
-                self.rooted(What::Compared(operand), true, &attribute.value, Some(attribute.attr.as_str()));
+                self.rooted(what, orderless, &attribute.value, Some(attribute.attr.as_str()));
             }
             other => self.expr(other, false),
         }
