@@ -43,7 +43,7 @@
 //! finishing it in this process gives the value that is needed:
 //!
 //! ```compile_fail,E0451
-//! let restored = owed_gates::state::FreshPreflight { key: todo!() };
+//! let restored = owed_gates::state::FreshPreflight { key: unreachable!() };
 //! ```
 
 use serde::{Deserialize, Serialize};

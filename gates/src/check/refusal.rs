@@ -89,7 +89,7 @@ impl Why {
             Self::Timeout => "give a timeout of 1ms to 24h, or none",
             Self::Command(TooLong::Text) => "put the command into a script of the checkout and run that",
             Self::Command(TooLong::Path) | Self::CheckoutPath => {
-                "use a checkout whose path is UTF-8 and at most 256 characters long"
+                "use a checkout whose path is UTF-8 and at most 1,024 bytes long"
             }
             Self::CheckpointWithBaseline => "give the checkpoint with a verification",
             Self::Checkpoint(_) => "correct the checkpoint and call again with it",
