@@ -4,7 +4,7 @@
 //! place that says which step may follow which. [`lease`] says who works on what, and
 //! whether a process still lives. [`disk`] is the door to files, so that tests can put a
 //! fault behind every call. [`supervise`] runs one command and reports how it ended, and
-//! [`check`] ties both together: a recorded check.
+//! [`check`] ties both together: a recorded check. [`queue`] keeps what has no verdict yet.
 
 pub mod check;
 pub mod disk;
@@ -13,6 +13,7 @@ pub mod lease;
 pub mod ledger;
 pub mod observe;
 pub mod policy;
+pub mod queue;
 pub mod redact;
 pub mod runs;
 pub mod state;
