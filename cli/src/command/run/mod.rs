@@ -131,7 +131,8 @@ fn attempt(
     }
     let answer = answered(items, selection.omitted, no_verdict);
     let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
-    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, sight })
+    let idle = work::idle(&selection);
+    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
 }
 
 /// The owed tests, each once.
