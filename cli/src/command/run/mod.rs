@@ -3,6 +3,8 @@
 //! The order: plan, classes, identities, decisions; then the runners, one project after the
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
+mod audited;
+mod observing;
 pub(super) mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +12,16 @@ use std::time::Duration;
 
 use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
+use owed_engine::receipt::Receipt;
 use owed_engine::select::{SelectOptions, select};
-use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
+use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
 use owed_gates::supervise::Stop;
 
+use super::paid::Paid;
 use crate::answer;
 use crate::answer::plan::directory;
 use crate::answer::run::{Denied, RunAnswer, TestResult};
@@ -36,6 +40,10 @@ struct Item {
     result: TestResult,
     /// Whether it is done: reused, or run and settled.
     run: bool,
+    /// The receipt that pays for it.
+    reused: Option<Box<Receipt>>,
+    /// The receipt that would pay for it, if it were not put to the test.
+    audited: Option<Box<Receipt>>,
 }
 
 /// Answers.
@@ -49,7 +57,9 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     };
     let question = Question { against: &against, paths: &args.paths, all: args.all };
     let (project, compared) = session.compare(&question, Reading::Declarations)?;
-    let options = SelectOptions { all: args.all, strict_opacity: false };
+    let paid = Paid::open(&root);
+    let options =
+        SelectOptions { all: args.all, observed: paid.observed.by_path(), ..SelectOptions::default() };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || classes(&project, &owed));
@@ -59,10 +69,12 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
     let context = Context { root: &root, environment: &environment, common };
-    let receipts = Receipts::of(&root);
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
-        reuse(&project, &mut items, &before, &receipts);
+        reuse(&project, &mut items, &before, &paid);
+    }
+    if let Some(percent) = args.audit {
+        audited::choose(&mut items, percent);
     }
 
     let stop = Stop::default();
@@ -78,10 +90,13 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         stop: &stop,
     };
     let mut no_verdict = Vec::new();
-    let executed =
+    let mut executed =
         session.timed("runners", || executions(&project, &mut items, &runs, &mut no_verdict, output));
 
     if items.iter().any(|item| item.run) {
+        let mut observations = paid.observed.clone();
+        observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
+        observing::keep((&project, &root), observations, output);
         let again = Session::open(global, &against, output)?;
         let now = again.read(Reading::Declarations);
         let after_classes = self::classes(&now, &owed);
@@ -98,10 +113,26 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         }
         let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
-        settled(&project, &mut items, &executed, (&before, &after), &numbers, &receipts, &mut no_verdict);
+        settled(
+            &project,
+            &mut items,
+            &executed,
+            (&before, &after),
+            &numbers,
+            &paid.receipts,
+            &mut no_verdict,
+        );
     }
+    let audit = match args.audit {
+        Some(percent) => {
+            Some(audited::judge((&project, &root), &items, &executed, &before, (&paid.receipts, percent))?)
+        }
+        None => None,
+    };
     drop(lane);
-    let answer = answered(items, selection.omitted, no_verdict);
+    let mut answer = answered(items, selection.omitted, no_verdict);
+    answer.tripped = paid.standing.tripped().map(str::to_owned);
+    answer.audit = audit;
     show(global, output, &answer, &executed, &compared.sentence)
 }
 
@@ -142,6 +173,8 @@ fn items(
                     errors: Vec::new(),
                 },
                 run: false,
+                reused: None,
+                audited: None,
             })
         })
         .collect();
@@ -164,20 +197,16 @@ fn asked(items: &[Item]) -> Vec<Asked> {
 }
 
 /// Takes what is paid for, and says of the rest why it is not.
-fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, receipts: &Receipts) {
+fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, paid: &Paid) {
     for item in items {
-        let decision = if may_reuse(item.class.opacity) {
-            decide(item.number, &key(project, item.number), before, receipts)
-        } else {
-            Decision::run(Denial::Class, item.class.cause.clone())
-        };
-        match decision {
+        match paid.decide(project, item.number, &item.class, before) {
             Decision::Reuse(receipt) => {
                 item.result.outcome = "reused";
                 item.result.receipt = Some(receipt.id().to_owned());
                 item.result.cases = receipt.cases.into();
                 item.result.duration_ms = receipt.duration_ms;
                 item.result.runtime_verified = true;
+                item.reused = Some(receipt);
             }
             Decision::Run { denial, detail, .. } => {
                 item.result.denied.push(Denied::new(denial.word(), detail));
@@ -271,7 +300,7 @@ fn settled(
             (item.number, numbers.get(&item.number).copied()),
             &key(project, item.number),
             item.class.opacity.word(),
-            file,
+            (file, observing::loaded(executed, suite, &item.result.path)),
             (before, after),
             (receipts, table.as_deref()),
         );
@@ -307,7 +336,17 @@ fn answered(items: Vec<Item>, omitted: usize, mut no_verdict: Vec<Denied>) -> Ru
     };
     let reused = results.iter().filter(|result| result.outcome == "reused").count();
     let record = results.iter().any(|result| result.receipt.is_some()).then(|| ".owed/receipts".to_owned());
-    RunAnswer { schema: "owed.run/1", verdict, no_verdict, results, omitted, reused, record }
+    RunAnswer {
+        schema: "owed.run/1",
+        verdict,
+        no_verdict,
+        results,
+        omitted,
+        reused,
+        record,
+        tripped: None,
+        audit: None,
+    }
 }
 
 fn show(
