@@ -80,7 +80,16 @@ fn one_of(words: &[&str]) -> Schema {
 }
 
 fn unchecked_words(_: &mut SchemaGenerator) -> Schema {
-    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth", "unsupported-language"])
+    one_of(&[
+        "unparsable",
+        "too-large",
+        "binary",
+        "not-utf8",
+        "unreadable",
+        "depth",
+        "timeout",
+        "unsupported-language",
+    ])
 }
 
 fn opacity_words(_: &mut SchemaGenerator) -> Schema {
