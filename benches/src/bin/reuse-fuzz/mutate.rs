@@ -77,7 +77,7 @@ fn targets(world: &World) -> Result<Vec<String>> {
     Ok(world
         .paths()?
         .into_iter()
-        .filter(|path| !path.starts_with(".fuzz/") && !path.starts_with(".venv/bin"))
+        .filter(|path| !path.starts_with(".venv/bin"))
         .filter(|path| {
             !path.starts_with(".venv/")
                 || path.contains("site-packages/") && !runners.iter().any(|r| path.contains(r))
@@ -297,7 +297,7 @@ fn swap(world: &mut World, _: &Machine, rng: &mut Rng) -> Result<Option<String>>
         return Ok(None);
     }
     let (from, to) = (world.root.join(&a.0), world.root.join(&b.0));
-    let between = world.root.join(".fuzz/between");
+    let between = world.root.join("ignored-between");
     fs::rename(&from, &between)?;
     fs::rename(&to, &from)?;
     fs::rename(&between, &to)?;
@@ -418,16 +418,16 @@ fn convention(world: &mut World, _: &Machine, rng: &mut Rng) -> Result<Option<St
             ("vite.config.js", "throw new Error(\"bad\");\n".to_owned()),
             ("__mocks__/dep0.js", "export const dep = \"v70\";\n".to_owned()),
             ("src/__mocks__/low0.js", "export const w = \"v70\";\n".to_owned()),
-            ("setup.js", "globalThis.preset = \"bad\";\n".to_owned()),
-            ("setup.js", "globalThis.preset = \"v77\";\n".to_owned()),
+            ("setup.js", "throw new Error(\"bad\");\n".to_owned()),
+            ("setup.js", "const more = \"v77\";\n".to_owned()),
             ("tsconfig.json", "{ \"compilerOptions\": { \"target\": \"es2015\" } }\n".to_owned()),
         ],
         Kind::Jest => vec![
             ("__mocks__/dep0.js", "exports.dep = \"v70\";\n".to_owned()),
             ("__mocks__/fs.js", "exports.readFileSync = () => \"v71\";\n".to_owned()),
             ("src/__mocks__/low0.js", "exports.w = \"v70\";\n".to_owned()),
-            ("setup.js", "globalThis.preset = \"v77\";\n".to_owned()),
-            ("setup.js", "globalThis.preset = \"bad\";\n".to_owned()),
+            ("setup.js", "const more = \"v77\";\n".to_owned()),
+            ("setup.js", "throw new Error(\"bad\");\n".to_owned()),
             (".babelrc", "{ \"presets\": [] }\n".to_owned()),
             ("src/.babelrc.json", "{ \"compact\": true }\n".to_owned()),
         ],
@@ -665,7 +665,7 @@ fn program(world: &mut World, machine: &Machine, rng: &mut Rng) -> Result<Option
         if python { machine.pythons.iter().collect() } else { machine.nodes.iter().collect() };
     let Some(&target) = rng.choice(&candidates) else { return Ok(None) };
     let name = if python { "python3" } else { "node" };
-    let bin = world.root.join(".fuzz/bin");
+    let bin = world.root.with_file_name("bin");
     let link = bin.join(name);
     let chosen = bin.join(format!("{name}.chosen"));
     let set = |to: &Path| -> Result<()> {
@@ -789,11 +789,6 @@ fn moved(world: &mut World, _: &Machine, _: &mut Rng) -> Result<Option<String>> 
         None => format!("{name}-moved"),
     });
     fs::rename(&world.root, &to)?;
-    // The programs lie in the project.
-    let (old, new) = (world.root.to_string_lossy().into_owned(), to.to_string_lossy().into_owned());
-    if let Some(path) = world.environment.get_mut("PATH") {
-        *path = path.replacen(&old, &new, 1);
-    }
     world.root = to;
-    Ok(Some(new))
+    Ok(Some(world.root.display().to_string()))
 }

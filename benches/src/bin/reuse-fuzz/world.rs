@@ -82,6 +82,7 @@ pub(crate) struct World {
     base: BTreeMap<String, Thing>,
     start: BTreeMap<String, String>,
     home: PathBuf,
+    programs: Vec<(&'static str, PathBuf)>,
 }
 
 /// Folders that no mutation and no restoring touches.
@@ -119,6 +120,7 @@ impl World {
         let mut world = Self {
             kind,
             home: root.clone(),
+            programs: programs(machine),
             root,
             start: environment.clone(),
             environment,
@@ -202,6 +204,7 @@ impl World {
             fs::rename(&self.root, &self.home)?;
             self.root = self.home.clone();
         }
+        link_programs(&self.root.with_file_name("bin"), &self.programs)?;
         for path in self.paths()? {
             if !self.base.contains_key(&path) {
                 fs::remove_file(self.root.join(&path))?;
@@ -272,7 +275,7 @@ fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<()> {
 /// Manifests, configuration and installed packages.
 fn standing(kind: Kind, files: &mut BTreeMap<String, String>) {
     let mut put = |path: &str, text: &str| files.insert(path.to_owned(), text.to_owned());
-    put(".gitignore", "node_modules/\n.venv/\n__pycache__/\nignored*\n.fuzz/\n");
+    put(".gitignore", "node_modules/\n.venv/\n__pycache__/\nignored*\n");
     put("README.md", "v1\n");
     put(
         "owed.toml",
@@ -355,10 +358,10 @@ fn standing(kind: Kind, files: &mut BTreeMap<String, String>) {
                 "vitest.config.js",
                 "import { defineConfig } from \"vitest/config\";\n\nexport default defineConfig({ test: { setupFiles: [\"./setup.js\"], alias: { \"@lib\": new URL(\"./lib\", import.meta.url).pathname } } });\n",
             );
-            put("setup.js", "globalThis.preset = \"v1\";\n");
+            put("setup.js", "const preset = \"v1\";\nif (preset === \"bad\") throw new Error(\"bad\");\n");
         }
         Kind::Jest => {
-            put("setup.js", "globalThis.preset = \"v1\";\n");
+            put("setup.js", "const preset = \"v1\";\nif (preset === \"bad\") throw new Error(\"bad\");\n");
             put(
                 "babel.config.json",
                 "{ \"presets\": [[\"@babel/preset-env\", { \"targets\": { \"node\": \"current\" } }]] }\n",
@@ -429,14 +432,30 @@ fn test(kind: Kind, number: usize, files: &mut BTreeMap<String, String>, rng: &m
     files.insert(path, text);
 }
 
+/// Names of programs, and what they are at first.
+fn programs(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
+    let python = machine.pythons.first().map(|python| ("python3", python.clone()));
+    [("node", machine.nodes[0].clone())].into_iter().chain(python).collect()
+}
+
+fn link_programs(bin: &Path, programs: &[(&'static str, PathBuf)]) -> Result<()> {
+    for (name, to) in programs {
+        if fs::read_link(bin.join(name)).ok().as_ref() != Some(to) {
+            let _ = fs::remove_file(bin.join(name));
+            symlink(to, bin.join(name))?;
+        }
+    }
+    Ok(())
+}
+
 /// A folder of programs, first on `PATH`: links that mutations retarget. Also the virtual
 /// environment.
 fn tools(root: &Path, kind: Kind, machine: &Machine) -> Result<PathBuf> {
-    let bin = root.join(".fuzz/bin");
+    // Beside the project, so that a moved one has the same `PATH`.
+    let bin = root.with_file_name("bin");
     fs::create_dir_all(&bin)?;
-    symlink(&machine.nodes[0], bin.join("node"))?;
+    link_programs(&bin, &programs(machine))?;
     if let Some(python) = machine.pythons.first() {
-        symlink(python, bin.join("python3"))?;
         if matches!(kind, Kind::Unittest | Kind::Pytest) {
             let made = Command::new(python)
                 .args(["-m", "venv", "--without-pip", ".venv"])

@@ -58,7 +58,8 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
-    let context = Context { root: &root, environment: &environment, common };
+    let arguments = &args.runner_arguments;
+    let context = Context { root: &root, environment: &environment, arguments, common };
     let receipts = Receipts::of(&root);
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
@@ -96,7 +97,8 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
                 }
             }
         }
-        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let common = standing(&again, args);
+        let context = Context { root: &root, environment: &environment, arguments, common };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
         settled(&project, &mut items, &executed, (&before, &after), &numbers, &receipts, &mut no_verdict);
     }
