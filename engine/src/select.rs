@@ -342,8 +342,7 @@ impl<'p, 'd> Context<'p, 'd> {
         match self.project.graph.key(node) {
             NodeKey::Test(number) => self.project.test_path(self.project.tests[*number as usize]).to_owned(),
             NodeKey::Source { path, .. } | NodeKey::Data(path) | NodeKey::Manifest(path) => path.to_string(),
-            NodeKey::Listing { listing, .. } if listing.dir.is_empty() => listing.glob.clone(),
-            NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
+            NodeKey::Listing { listing, .. } => listing.shown(),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
             NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),

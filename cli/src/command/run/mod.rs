@@ -82,7 +82,8 @@ fn attempt(
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
     let sight = sources.sight(&environment, &common);
-    let context = Context { root: &root, environment: &environment, common };
+    let arguments = &args.runner_arguments;
+    let context = Context { root: &root, environment: &environment, arguments, common };
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
         reuse(&project, &mut items, &before, &paid);
@@ -140,7 +141,8 @@ fn attempt(
                 }
             }
         }
-        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let common = standing(&again, args);
+        let context = Context { root: &root, environment: &environment, arguments, common };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
         settled(
             &project,
