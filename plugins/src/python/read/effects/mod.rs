@@ -23,6 +23,7 @@ use rustc_hash::FxHashSet;
 use super::declare::is_builtin;
 use super::eval::Eval;
 use super::loads;
+use super::modules::imported;
 use super::names::Names;
 use super::place::Value;
 use super::text::Lines;
@@ -132,6 +133,12 @@ impl<'a> Judge<'_, 'a> {
             What::Compared(expr) => self.compared(expr, site),
             What::Base(expr) => self.base(expr, site),
             What::Offered => {}
+            What::Held(target, range) => {
+                let target = self.walk.targets.get(target as usize).filter(|target| !target.type_only);
+                if let Some(name) = target.and_then(|target| imported(*target)) {
+                    self.reference(&name, range, site);
+                }
+            }
             What::Fixture(parameter) => self.fixture(&parameter.name, parameter.range, site),
             What::Format(part) => self.format(part, site),
             What::Ordered(expr) => self.ordered(expr, site),

@@ -73,6 +73,9 @@ pub(in crate::python::read) enum What<'a> {
     Base(&'a Expr),
     /// An import that importers are offered.
     Offered,
+    /// An import in the body of a class, which becomes a member: index into
+    /// [`Walk::targets`].
+    Held(u32, TextRange),
     /// A parameter that a runner fills by its name.
     Fixture(&'a ast::Parameter),
     /// Something iterated over, so that its order is seen.
