@@ -69,7 +69,7 @@ impl<'w, 'a> Names<'w, 'a> {
         }
         let roots = self.of(root, scope, !attributes.is_empty());
         if roots.is_empty() {
-            if attributes.len() >= 2
+            if !attributes.is_empty()
                 && let Some(name) = self.through(root, scope, &attributes)
             {
                 found(&name);
@@ -96,11 +96,21 @@ impl<'w, 'a> Names<'w, 'a> {
     /// `helpers.time.time`, where `helpers` is a module of the project: it may have imported
     /// `time`. Not if the file imports `helpers.time` as a module itself.
     fn through(&self, root: &'a Expr, scope: ScopeId, attributes: &[&'a str]) -> Option<String> {
-        let (first, _) = attributes.split_last()?;
-        if !is_module_with_effects(first) {
+        let (first, rest) = attributes.split_last()?;
+        let target = self.import_of(root, scope)?;
+        // `from helpers import time`: the same, one step further.
+        if let Some(taken) = target.name
+            && !target.type_only
+            && (target.level > 0 || !is_stdlib(target.module))
+            && is_module_with_effects(taken)
+        {
+            let name = [taken].into_iter().chain(attributes.iter().rev().copied());
+            let name = name.collect::<Vec<_>>().join(".");
+            return TABLE.row(&name).is_some_and(|row| row.class != Class::Pure).then_some(name);
+        }
+        if rest.is_empty() || !is_module_with_effects(first) {
             return None;
         }
-        let target = self.import_of(root, scope)?;
         let is_module = match target.name {
             None => target.level > 0 || !is_stdlib(target.module),
             Some(name) => target.level > 0 && name.starts_with(|c: char| c.is_lowercase()),
@@ -171,8 +181,14 @@ impl<'w, 'a> Names<'w, 'a> {
             Expr::Subscript(subscript) => match &*subscript.slice {
                 Expr::StringLiteral(name) if self.is(&subscript.value, scope, "sys.modules") => {
                     let module = name.value.to_str();
-                    imported(Target { level: 0, module, name: None, type_only: false })
-                        .map_or_else(nothing, |name| Rc::new([name]))
+                    imported(Target {
+                        level: 0,
+                        module,
+                        name: None,
+                        type_only: false,
+                        range: subscript.range,
+                    })
+                    .map_or_else(nothing, |name| Rc::new([name]))
                 }
                 _ => nothing(),
             },
@@ -206,7 +222,8 @@ impl<'w, 'a> Names<'w, 'a> {
                     // `__import__("a.b")` gives `a`.
                     let top = function.ends_with("__import__") && call.arguments.len() == 1;
                     let module = if top { text.split('.').next().unwrap_or(text) } else { text };
-                    all.extend(imported(Target { level: 0, module, name: None, type_only: false }));
+                    let range = call.arguments.range;
+                    all.extend(imported(Target { level: 0, module, name: None, type_only: false, range }));
                 }
             }
             "getattr" => {

@@ -1,7 +1,6 @@
 //! Import statements, and which of them are for type checkers only.
 
 use ruff_python_ast::{self as ast, Expr};
-use ruff_text_size::TextRange;
 
 use super::super::rows::is_stdlib;
 use super::super::scope::{Bound, ScopeKind};
@@ -54,7 +53,8 @@ impl<'a> Walk<'a> {
                     (first, first)
                 }
             };
-            self.bind_import(local, Target { level: 0, module, name: None, type_only: false }, alias.range);
+            let range = alias.range;
+            self.bind_import(local, Target { level: 0, module, name: None, type_only: false, range });
         }
     }
 
@@ -72,8 +72,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let local = alias.asname.as_ref().map_or(name, |n| n.as_str());
-            let target = Target { level: s.level, module, name: Some(name), type_only: false };
-            self.bind_import(local, target, alias.range);
+            let (level, range) = (s.level, alias.range);
+            self.bind_import(local, Target { level, module, name: Some(name), type_only: false, range });
         }
     }
 
@@ -82,14 +82,14 @@ impl<'a> Walk<'a> {
         self.imports.push(Imported { statement, optional, type_only });
     }
 
-    fn bind_import(&mut self, local: &'a str, mut target: Target<'a>, range: TextRange) {
+    fn bind_import(&mut self, local: &'a str, mut target: Target<'a>) {
         target.type_only = self.type_only > 0;
         let symbol = self.names.intern(local);
         let index = crate::python::read::text::offset(self.targets.len());
         self.targets.push(target);
         self.bind(symbol, Bound::Import(index));
         if self.names.scope(self.scope).kind == ScopeKind::Class {
-            self.site(What::Held(index, range), false);
+            self.site(What::Held(index), false);
         }
     }
 }
