@@ -154,6 +154,9 @@ pub struct TestFile {
     /// What this one depends on besides its imports and the project's shared inputs
     /// (its conftest chain, a docblock's environment file, its snapshot).
     pub shared: Vec<Shared>,
+    /// Whether it is source code of the project as well: its tests stand in docstrings or below
+    /// the code that they test, or nothing but a pattern that takes in everything names it.
+    pub also_source: bool,
 }
 
 /// Something tests depend on without importing it.

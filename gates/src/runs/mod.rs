@@ -6,6 +6,7 @@
 //! - [`environment`] says which names a child sees and which of them count.
 //! - [`toolchain`] chooses interpreters and programs, and never another one silently.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
 //! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
 //!   [`settle`] what a run is worth once its inputs have been looked at again.
 //!
@@ -18,6 +19,7 @@ pub mod environment;
 pub mod execute;
 pub mod identify;
 pub mod look;
+pub mod observed;
 mod packages;
 pub mod settle;
 pub mod store;
