@@ -62,12 +62,11 @@ pub fn compare(path: &str, bytes: &[u8]) -> Option<Compared> {
         compared.error = Some((1, "takes too long".to_owned()));
         return Some(compared);
     };
-    if let Some(error) = second.errors.first() {
-        let before = &text[..error.start as usize];
-        let line = before.lines().count().max(1);
-        let line = u32::try_from(if before.ends_with('\n') { line + 1 } else { line }).unwrap_or(u32::MAX);
-        let shown = text.lines().nth(line as usize - 1).unwrap_or_default().trim();
-        compared.error = Some((line, shown.chars().take(90).collect()));
+    if let Some(damage) = second.damage.first() {
+        let at = damage.span.start as usize;
+        let from = text[..at].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let shown = text[from..].lines().next().unwrap_or_default().trim();
+        compared.error = Some((damage.line, shown.chars().take(90).collect()));
     }
     shift(&mut second, offset);
     compared.functions(&functions.functions, &second.functions);

@@ -1,5 +1,4 @@
-; The functions and classes of a JavaScript file, and what names those that have no name of
-; their own. A function that several patterns match is one; the pattern that names it decides.
+; The functions and classes of a JavaScript file; matches with one outer node are one definition.
 
 ; function load() {}
 (function_declaration name: (identifier) @name body: (statement_block) @body) @definition.function

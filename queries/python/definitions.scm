@@ -1,4 +1,4 @@
-; The functions and classes of a Python file.
+; The functions and classes of a Python file; matches with one outer node are one definition.
 
 ; def load(): ...
 (function_definition name: (identifier) @name body: (block) @body) @definition.function

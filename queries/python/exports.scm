@@ -1,4 +1,4 @@
-; What a Python module offers: every name that it binds at its top level.
+; What a Python file offers, and what it hands on from another module.
 
 ; from .a import b
 (module (import_from_statement name: (dotted_name) @name) @export)

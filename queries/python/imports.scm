@@ -1,5 +1,4 @@
-; What a Python file loads. All patterns that match one statement, or one name of an `import`,
-; are one import.
+; What a Python file loads; matches with one outer node are one import, without a source a region.
 
 ; import a.b
 (import_statement name: (dotted_name) @source @import)

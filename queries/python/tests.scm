@@ -1,4 +1,4 @@
-; The test cases and suites of a Python file, broadly: runners filter by their own patterns.
+; The test cases and suites of a Python file, broadly; matches with one outer node are one test.
 
 ; def test_total(): ...
 (function_definition

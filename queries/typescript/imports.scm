@@ -1,4 +1,4 @@
-; What a TypeScript file loads. All patterns that match one statement or call are one import.
+; What a TypeScript file loads; matches with one outer node are one import, without a source a region.
 
 ; import "./a", import a from "./a"
 (import_statement source: (string) @source) @import

@@ -1,5 +1,4 @@
-; The test cases and suites of a TypeScript file. A call that a pattern of skipped tests matches is
-; skipped, whatever else matches it.
+; The test cases and suites of a TypeScript file, broadly; matches with one outer node are one test.
 
 ; it("adds", () => {})
 (call_expression

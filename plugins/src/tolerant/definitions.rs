@@ -1,16 +1,18 @@
 //! Functions and classes from the query `definitions`: all matches with one outer node are one
 //! definition, called by the first pattern that names it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use owed_engine::facts::Span;
 use tree_sitter::Node;
 
 use super::lines::Lines;
-use super::matches::{About, matches, offset, span};
+use super::matches::Syntax;
 use super::strings::value;
 use super::tokens::Tokens;
 use super::{Class, Dialect, Spanned};
+use crate::grammar::{self, Part, SheetKind, offset};
 use crate::measure::{Frames, Named};
 
 /// What a definition is, by the words of the query.
@@ -31,21 +33,18 @@ struct Definition {
     span: Span,
 }
 
-/// The functions, and the classes at the top level.
-pub(super) fn read(
-    dialect: Dialect,
-    root: Node<'_>,
-    text: &str,
-    lines: &Lines,
-) -> (Vec<Spanned>, Vec<Class>) {
-    let tokens = Tokens::of(dialect, root, text);
+/// The functions, and the classes at the top level; `None` when finding them would take too
+/// long.
+pub(super) fn read(syntax: &Syntax<'_>, lines: &Lines) -> Option<(Vec<Spanned>, Vec<Class>)> {
+    let dialect = syntax.dialect;
+    let tokens = Tokens::of(syntax);
     let nameless = if dialect == Dialect::Python { "<lambda>" } else { "<anonymous>" };
     let mut frames = Frames::new(nameless);
     let mut open: Vec<u32> = Vec::new();
     // The numbers of the functions around a place, with their ends.
     let mut around: Vec<(usize, u32)> = Vec::new();
     let (mut functions, mut classes) = (Vec::<Spanned>::new(), Vec::new());
-    for ((from, std::cmp::Reverse(end), _), one) in gathered(dialect, root, text) {
+    for ((from, Reverse(end), _), one) in gathered(syntax)? {
         while open.pop_if(|until| *until <= from).is_some() {
             frames.pop();
         }
@@ -54,7 +53,7 @@ pub(super) fn read(
         let place = one.span;
         let line = lines.line(place.start as usize);
         let named = match (one.role, &one.name) {
-            (Role::Method, Some(name)) => frames.member(&key(name), false),
+            (Role::Method, Some(name)) => frames.member(name, false),
             (_, Some(name)) if dialect == Dialect::Python && frames.in_class() => frames.member(name, true),
             (_, Some(name)) => frames.named(name),
             (Role::Function | Role::Method | Role::Class, None) => frames.anonymous(),
@@ -90,25 +89,27 @@ pub(super) fn read(
         }
         open.push(end);
     }
-    (functions, classes)
+    Some((functions, classes))
 }
 
-type Place = (u32, std::cmp::Reverse<u32>, usize);
+type Place = (u32, Reverse<u32>, usize);
 
 /// Definitions by place, outer before inner.
-fn gathered(dialect: Dialect, root: Node<'_>, text: &str) -> BTreeMap<Place, Definition> {
+fn gathered(syntax: &Syntax<'_>) -> Option<BTreeMap<Place, Definition>> {
+    let (dialect, text) = (syntax.dialect, syntax.text());
     let mut found: BTreeMap<Place, Definition> = BTreeMap::new();
-    for one in matches(dialect, About::Definitions, root, text) {
+    for one in syntax.matches(SheetKind::Definitions)? {
         let role = match one.role {
-            "definition.method" => Role::Method,
-            "definition.function" => Role::Function,
-            "definition.class" => Role::Class,
-            "definition.variable" => Role::Variable,
-            "scope" => Role::Namespace,
+            grammar::Role::Method => Role::Method,
+            grammar::Role::Function => Role::Function,
+            grammar::Role::Class => Role::Class,
+            grammar::Role::Variable => Role::Variable,
+            grammar::Role::Scope => Role::Namespace,
             _ => continue,
         };
-        let place = span(one.node);
-        let name = one.part("name").and_then(|name| match name.kind() {
+        let place = one.span();
+        let name = one.part(Part::Name);
+        let said = name.and_then(|name| match name.kind() {
             "string" => value(dialect, name, text),
             _ => {
                 let written = &text[name.byte_range()];
@@ -119,18 +120,17 @@ fn gathered(dialect: Dialect, root: Node<'_>, text: &str) -> BTreeMap<Place, Def
                     .then(|| short.chars().take(42).collect())
             }
         });
-        let own_name = one.node.child_by_field_name("name").is_some();
         let entry = found
-            .entry((place.start, std::cmp::Reverse(place.end), one.node.id()))
+            .entry((place.start, Reverse(place.end), one.node.id()))
             .or_insert_with(|| Definition { role, name: None, span: tokens_of(one.node) });
         entry.role = entry.role.max(role);
-        // From where it stands rather than its own.
-        let outside = name.is_some() && one.part("name").is_some_and(|it| !within(one.node, it));
-        if entry.name.is_none() || outside || (own_name && name.is_some() && entry.name.is_none()) {
-            entry.name = name.or(entry.name.take());
+        // What it is bound to names it rather than a name of its own.
+        let outside = name.is_some_and(|name| !within(one.node, name));
+        if said.is_some() && (entry.name.is_none() || outside) {
+            entry.name = said;
         }
     }
-    found
+    Some(found)
 }
 
 fn within(outer: Node<'_>, inner: Node<'_>) -> bool {
@@ -139,7 +139,8 @@ fn within(outer: Node<'_>, inner: Node<'_>) -> bool {
 
 /// From the first token of a definition behind its decorators to its last before comments.
 fn tokens_of(node: Node<'_>) -> Span {
-    let Span { mut start, mut end } = span(node);
+    let mut start = offset(node.start_byte());
+    let mut end = offset(node.end_byte());
     let mut cursor = node.walk();
     if let Some(first) = node.children(&mut cursor).find(|it| it.kind() != "decorator" && !it.is_extra()) {
         start = offset(first.start_byte());
@@ -155,9 +156,4 @@ fn tokens_of(node: Node<'_>) -> Span {
 fn last_child(node: Node<'_>) -> Option<Node<'_>> {
     let children = (0..node.child_count()).rev().filter_map(|at| node.child(at));
     children.into_iter().find(|it| !it.is_extra() && it.start_byte() < it.end_byte())
-}
-
-/// A key as it is said in a name.
-fn key(written: &str) -> String {
-    written.to_owned()
 }

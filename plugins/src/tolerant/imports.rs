@@ -9,13 +9,14 @@ use tree_sitter::Node;
 
 use super::Dialect;
 use super::lines::Lines;
-use super::matches::{About, Match, matches, span};
+use super::matches::Syntax;
 use super::strings::value;
+use crate::grammar::{Match, Part, Role, SheetKind};
 
 /// What the matches of one outer node say together.
 #[derive(Default)]
 struct Gathered {
-    roles: Vec<&'static str>,
+    roles: Vec<Role>,
     specifier: Option<String>,
     /// A source that is no literal.
     computed: bool,
@@ -24,13 +25,14 @@ struct Gathered {
     whole: Option<String>,
 }
 
-/// Every import, in order.
-pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) -> Vec<Import> {
+/// Every import, in order; `None` when finding them would take too long.
+pub(super) fn read(syntax: &Syntax<'_>, lines: &Lines) -> Option<Vec<Import>> {
+    let (dialect, text) = (syntax.dialect, syntax.text());
     let mut gathered: BTreeMap<Place, Gathered> = BTreeMap::new();
-    let exports = matches(dialect, About::Exports, root, text);
-    let found = matches(dialect, About::Imports, root, text);
-    for one in found.iter().chain(exports.iter().filter(|one| one.role == "export.from")) {
-        gathered.entry(Place::of(one.node)).or_default().add(dialect, one, text);
+    let exports = syntax.matches(SheetKind::Exports)?;
+    let found = syntax.matches(SheetKind::Imports)?;
+    for one in found.iter().chain(exports.iter().filter(|one| one.role == Role::ExportFrom)) {
+        gathered.entry(Place::of(one)).or_default().add(dialect, one, text);
     }
     let regions: Vec<Span> =
         gathered.iter().filter(|(_, one)| one.is_region()).map(|(place, _)| place.span()).collect();
@@ -42,7 +44,7 @@ pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) 
         let erased = before.iter().any(|region| region.end >= span.end);
         one.imports(dialect, span, erased, lines, &mut imports);
     }
-    imports
+    Some(imports)
 }
 
 /// Where an outer node stands, with its number; outer before inner.
@@ -50,9 +52,9 @@ pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) 
 struct Place(u32, Reverse<u32>, usize);
 
 impl Place {
-    fn of(node: Node<'_>) -> Self {
-        let Span { start, end } = span(node);
-        Self(start, Reverse(end), node.id())
+    fn of(one: &Match<'_>) -> Self {
+        let Span { start, end } = one.span();
+        Self(start, Reverse(end), one.node.id())
     }
 
     fn span(self) -> Span {
@@ -63,15 +65,15 @@ impl Place {
 impl Gathered {
     fn add(&mut self, dialect: Dialect, one: &Match<'_>, text: &str) {
         self.roles.push(one.role);
-        if let Some(source) = one.part("source") {
+        if let Some(source) = one.part(Part::Source) {
             self.source(dialect, source, text);
         }
         let written = |node: Node<'_>| match node.kind() {
             "string" => value(dialect, node, text).unwrap_or_default(),
             _ => without_layout(&text[node.byte_range()]),
         };
-        let (name, alias) = (one.part("name").map(written), one.part("alias").map(written));
-        match (name, alias, one.part("wildcard")) {
+        let (name, alias) = (one.part(Part::Name).map(written), one.part(Part::Alias).map(written));
+        match (name, alias, one.part(Part::Wildcard)) {
             (Some(name), alias, _) => {
                 let local = alias.unwrap_or_else(|| name.clone());
                 let name = Name { imported: name, local };
@@ -102,24 +104,24 @@ impl Gathered {
 
     /// Whether the node is one in which nothing is loaded at run time.
     fn is_region(&self) -> bool {
-        self.specifier.is_none() && !self.computed && self.roles.iter().all(|it| *it == "import.type_only")
+        self.specifier.is_none() && !self.computed && self.roles.iter().all(|it| *it == Role::ImportTypeOnly)
     }
 
     fn kind(&self, dialect: Dialect, erased: bool) -> ImportKind {
-        let has = |role: &str| self.roles.contains(&role);
-        if has("import.type_only") || erased {
+        let has = |role: Role| self.roles.contains(&role);
+        if has(Role::ImportTypeOnly) || erased {
             ImportKind::TypeOnly
-        } else if has("import.mock") {
+        } else if has(Role::ImportMock) {
             ImportKind::Mock
-        } else if has("import.resolve") {
+        } else if has(Role::ImportResolve) {
             ImportKind::Resolve
-        } else if has("import.require") {
+        } else if has(Role::ImportRequire) {
             ImportKind::Require
-        } else if has("import.call") {
+        } else if has(Role::ImportCall) {
             ImportKind::Dynamic
-        } else if self.whole.as_deref() == Some("*") && (has("export.from") || dialect == Dialect::Python) {
+        } else if self.whole.as_deref() == Some("*") && (has(Role::ExportFrom) || dialect == Dialect::Python) {
             ImportKind::Star
-        } else if has("export.from") {
+        } else if has(Role::ExportFrom) {
             ImportKind::ReExport
         } else {
             ImportKind::Static

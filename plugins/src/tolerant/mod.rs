@@ -24,7 +24,7 @@ mod strings;
 mod tests;
 mod tokens;
 
-use owed_engine::facts::{Import, Span, Test};
+use owed_engine::facts::{Damage, Import, Span, Test};
 use owed_engine::path;
 
 pub(crate) use recovery::recover;
@@ -100,21 +100,20 @@ pub struct Read {
     pub classes: Vec<Class>,
     /// Test cases and suites, in order.
     pub tests: Vec<Test>,
-    /// Where the grammar had to skip or invent something; in order.
-    pub errors: Vec<Span>,
+    /// Where the grammar had to skip or make up something; in order.
+    pub damage: Vec<Damage>,
 }
 
-/// Reads a text; `None` when it would take too long to find any structure in it.
+/// Reads a text; `None` when it is too large or too deep, or would take too long.
 pub fn read(dialect: Dialect, text: &str) -> Option<Read> {
-    let tree = matches::parse(dialect, text)?;
-    let root = tree.root_node();
+    let syntax = matches::Syntax::of(dialect, text)?;
     let lines = lines::Lines::new(text, dialect != Dialect::Python);
-    let (functions, classes) = definitions::read(dialect, root, text, &lines);
+    let (functions, classes) = definitions::read(&syntax, &lines)?;
     Some(Read {
-        imports: imports::read(dialect, root, text, &lines),
+        imports: imports::read(&syntax, &lines)?,
         functions,
         classes,
-        tests: tests::read(dialect, root, text, &lines),
-        errors: matches::errors(root),
+        tests: tests::read(&syntax, &lines)?,
+        damage: syntax.parsed.damage(),
     })
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use owed_engine::facts::{Span, Test, TestKind};
-use tree_sitter::Node;
-
 use super::Dialect;
 use super::lines::Lines;
-use super::matches::{About, matches, span};
+use super::matches::Syntax;
 use super::strings::value;
+use crate::grammar::{Part, Role, SheetKind};
 
 /// The title of a test that is not a literal.
 const COMPUTED: &str = "<computed>";
@@ -21,17 +20,19 @@ struct Gathered {
     place: Span,
 }
 
-/// Every test, in order, with the suites around it.
-pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) -> Vec<Test> {
+/// Every test, in order, with the suites around it; `None` when finding them would take too
+/// long.
+pub(super) fn read(syntax: &Syntax<'_>, lines: &Lines) -> Option<Vec<Test>> {
+    let (dialect, text) = (syntax.dialect, syntax.text());
     let mut gathered: BTreeMap<(u32, std::cmp::Reverse<u32>), Gathered> = BTreeMap::new();
-    for one in matches(dialect, About::Tests, root, text) {
-        let outer = span(one.node);
-        let name = one.part("name");
+    for one in syntax.matches(SheetKind::Tests)? {
+        let outer = one.span();
+        let name = one.part(Part::Name);
         let title = name.and_then(|name| match name.kind() {
             "identifier" if dialect == Dialect::Python => Some(text[name.byte_range()].to_owned()),
             _ => value(dialect, name, text),
         });
-        let place = name.filter(|_| dialect == Dialect::Python).map_or(outer, span);
+        let place = name.filter(|_| dialect == Dialect::Python).map_or(outer, |name| syntax.parsed.span(name));
         let test = gathered.entry((outer.start, std::cmp::Reverse(outer.end))).or_insert(Gathered {
             kind: TestKind::Case,
             skipped: false,
@@ -39,8 +40,8 @@ pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) 
             place,
         });
         match one.role {
-            "test.suite" => test.kind = TestKind::Suite,
-            "test.skipped" => {
+            Role::Suite => test.kind = TestKind::Suite,
+            Role::SkippedTest => {
                 test.skipped = true;
                 if dialect == Dialect::Python && one.node.kind() == "class_definition" {
                     test.kind = TestKind::Suite;
@@ -70,5 +71,5 @@ pub(super) fn read(dialect: Dialect, root: Node<'_>, text: &str, lines: &Lines) 
             open.push((end, title, skipped));
         }
     }
-    tests
+    Some(tests)
 }

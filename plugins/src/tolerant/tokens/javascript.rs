@@ -3,11 +3,11 @@
 use tree_sitter::Node;
 
 use super::Found;
-use crate::tolerant::matches::walk;
+use crate::tolerant::matches::Syntax;
 
-/// Adds the tokens below `root`.
-pub(super) fn tokens(root: Node<'_>, found: &mut Found<'_>) {
-    walk(root, |node| {
+/// Adds the tokens of a text.
+pub(super) fn tokens(syntax: &Syntax<'_>, found: &mut Found<'_>) {
+    syntax.walk(|node| {
         match node.kind() {
             "comment" | "html_comment" | "hash_bang_line" => false,
             "string" | "regex" => {

@@ -10,7 +10,8 @@ mod python;
 use tree_sitter::Node;
 
 use super::Dialect;
-use super::matches::offset;
+use super::matches::Syntax;
+use crate::grammar::offset;
 
 /// The tokens of a text.
 pub(super) struct Tokens {
@@ -19,11 +20,13 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    pub(super) fn of(dialect: Dialect, root: Node<'_>, text: &str) -> Self {
-        let mut found = Found { text, starts: Vec::new() };
-        match dialect {
-            Dialect::Python => python::tokens(root, &mut found),
-            Dialect::TypeScript | Dialect::Tsx | Dialect::JavaScript => javascript::tokens(root, &mut found),
+    pub(super) fn of(syntax: &Syntax<'_>) -> Self {
+        let mut found = Found { text: syntax.text(), starts: Vec::new() };
+        match syntax.dialect {
+            Dialect::Python => python::tokens(syntax, &mut found),
+            Dialect::TypeScript | Dialect::Tsx | Dialect::JavaScript => {
+                javascript::tokens(syntax, &mut found)
+            }
         }
         found.starts.sort_unstable();
         Self { starts: found.starts }
