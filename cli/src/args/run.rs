@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use owed_gates::audit::Percent;
 
 pub(super) const RUN_LONG: &str = "\
 Runs what is owed and not already paid for, and records receipts.
@@ -30,6 +31,7 @@ Examples:
   owed run --all                     everything that is not paid for
   owed run --all --no-reuse          everything
   owed run --env-strict              receipts that outlive this shell
+  owed run --all --audit 5           runs a twentieth of what is paid for all the same
   owed run --timeout 5m -- --bail 1  words after -- go to every runner
   owed run --wait 30s                for at most 30 seconds behind another run
   owed run --background --defer src/a.ts   from a hook: at once, or later
@@ -96,6 +98,10 @@ pub(crate) struct Run {
     /// these: receipts then outlive a shell and a machine
     #[arg(long)]
     pub env_strict: bool,
+    /// Run this share of what is paid for all the same, and hold it against the receipts (0 to
+    /// 100; which tests is decided by their inputs alone)
+    #[arg(long, value_name = "PERCENT", conflicts_with = "no_reuse")]
+    pub audit: Option<Percent>,
     /// Words for every runner, after its own
     #[arg(last = true, value_name = "RUNNER-ARGS")]
     pub runner_arguments: Vec<String>,

@@ -3,6 +3,8 @@
 //! The order: plan, classes, identities, decisions; then the runners, one project after the
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
+mod audited;
+mod observing;
 pub(super) mod parts;
 mod queued;
 mod shared;
@@ -12,13 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
+use owed_engine::receipt::Receipt;
 use owed_engine::select::{SelectOptions, select};
-use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
+use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
 
+use super::paid::Paid;
 use crate::answer;
 use crate::answer::plan::directory;
 use crate::answer::run::{Denied, RunAnswer, TestResult};
@@ -38,6 +42,10 @@ struct Item {
     result: TestResult,
     /// Whether it is done: reused, or run and settled.
     run: bool,
+    /// The receipt that pays for it.
+    reused: Option<Box<Receipt>>,
+    /// The receipt that would pay for it, if it were not put to the test.
+    audited: Option<Box<Receipt>>,
 }
 
 pub(crate) use queued::run;
@@ -59,7 +67,12 @@ fn attempt(
     let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
     let asks = work.asks(&compared.delta);
     work.unite(&mut compared, &project);
-    let options = SelectOptions { all: work.selects_all(), strict_opacity: false };
+    let paid = Paid::open(&root);
+    let options = SelectOptions {
+        all: work.selects_all(),
+        observed: paid.observed.by_path(),
+        ..SelectOptions::default()
+    };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || classes(&project, &owed));
@@ -69,13 +82,18 @@ fn attempt(
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
     let sight = sources.sight(&environment, &common);
-    let context = Context { root: &root, environment: &environment, common };
-    let receipts = Receipts::of(&root);
+    let arguments = &args.runner_arguments;
+    let context = Context { root: &root, environment: &environment, arguments, common };
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
-        reuse(&project, &mut items, &before, &receipts);
+        reuse(&project, &mut items, &before, &paid);
     }
-    work.borrow(sight.as_ref(), items.iter_mut().map(|item| &mut item.result));
+    if let Some(percent) = args.audit {
+        audited::choose(&mut items, percent);
+    }
+    // What is put to the test is run here, whoever has run it before.
+    let open = items.iter_mut().filter(|item| item.audited.is_none());
+    work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
 
     let mut no_verdict = Vec::new();
     let mut executed = Vec::new();
@@ -107,6 +125,9 @@ fn attempt(
 
     let mut sight_after = sight.clone();
     if items.iter().any(|item| item.run) {
+        let mut observations = paid.observed.clone();
+        observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
+        observing::keep((&project, &root), observations, output);
         let again = Session::open(global, &against, output)?;
         sight_after = work.look(&again).sight(&environment, &context.common);
         let now = again.read(Reading::Declarations);
@@ -122,14 +143,31 @@ fn attempt(
                 }
             }
         }
-        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let common = standing(&again, args);
+        let context = Context { root: &root, environment: &environment, arguments, common };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
-        settled(&project, &mut items, &executed, (&before, &after), &numbers, &receipts, &mut no_verdict);
+        settled(
+            &project,
+            &mut items,
+            &executed,
+            (&before, &after),
+            &numbers,
+            &paid.receipts,
+            &mut no_verdict,
+        );
     }
+    let audit = match args.audit {
+        Some(percent) => {
+            Some(audited::judge((&project, &root), &items, &executed, &before, (&paid.receipts, percent))?)
+        }
+        None => None,
+    };
     if let Some(limits) = &ran_with {
         limits.explain(&mut no_verdict);
     }
-    let answer = answered(items, selection.omitted, no_verdict);
+    let mut answer = answered(items, selection.omitted, no_verdict);
+    answer.tripped = paid.standing.tripped().map(str::to_owned);
+    answer.audit = audit;
     let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
     let idle = work::idle(&selection);
     Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
@@ -165,6 +203,8 @@ fn items(
                     errors: Vec::new(),
                 },
                 run: false,
+                reused: None,
+                audited: None,
             })
         })
         .collect();
@@ -187,20 +227,16 @@ fn asked(items: &[Item]) -> Vec<Asked> {
 }
 
 /// Takes what is paid for, and says of the rest why it is not.
-fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, receipts: &Receipts) {
+fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, paid: &Paid) {
     for item in items {
-        let decision = if may_reuse(item.class.opacity) {
-            decide(item.number, &key(project, item.number), before, receipts)
-        } else {
-            Decision::run(Denial::Class, item.class.cause.clone())
-        };
-        match decision {
+        match paid.decide(project, item.number, &item.class, before) {
             Decision::Reuse(receipt) => {
                 item.result.outcome = "reused";
                 item.result.receipt = Some(receipt.id().to_owned());
                 item.result.cases = receipt.cases.into();
                 item.result.duration_ms = receipt.duration_ms;
                 item.result.runtime_verified = true;
+                item.reused = Some(receipt);
             }
             Decision::Run { denial, detail, .. } => {
                 item.result.denied.push(Denied::new(denial.word(), detail));
@@ -296,7 +332,7 @@ fn settled(
             (item.number, numbers.get(&item.number).copied()),
             &key(project, item.number),
             item.class.opacity.word(),
-            file,
+            (file, observing::loaded(executed, suite, &item.result.path)),
             (before, after),
             (receipts, table.as_deref()),
         );
