@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
-use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source};
+use crate::cache::snapshot::{RunnerSeen, Seen, Source};
 use crate::cache::{Cache, TracedLoader, TracedTree};
 use crate::change::Change;
 use crate::closure;
@@ -338,11 +338,9 @@ impl<'a> Project<'a> {
                     .collect(),
                 reads: record.reads,
             };
-            let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
             let mut wires = record.wires;
-            wires.resize_with(nodes.len(), Wires::default);
-            let absent = self.graph.absent().to_vec();
-            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires, absent });
+            wires.resize_with(self.graph.size().0, Wires::default);
+            cache.keep_snapshot(self.reading, &seen, &self.graph, &wires);
         }
         cache.keep_facts();
     }

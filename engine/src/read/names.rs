@@ -106,10 +106,14 @@ mod tests {
     #[test]
     fn searching_and_the_table_say_the_same() {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let mut names = Names::new(list(&["a/b/c.ts", "a/b.ts", "z", "a-/x", "ä/ö"]), list(&["l", "a/k", "d/e/l"]));
+        let mut names =
+            Names::new(list(&["a/b/c.ts", "a/b.ts", "z", "a-/x", "ä/ö"]), list(&["l", "a/k", "d/e/l"]));
         names.add_files(list(&["l"]));
         let table = names.tabled();
-        for path in ["", "a", "a/b", "a/b/c.ts", "a/b.ts", "a-", "a-/x", "l", "a/k", "d", "d/e", "z", "y", "a/", "ä", "c"] {
+        for path in [
+            "", "a", "a/b", "a/b/c.ts", "a/b.ts", "a-", "a-/x", "l", "a/k", "d", "d/e", "z", "y", "a/", "ä",
+            "c",
+        ] {
             assert_eq!(names.search(path), table.get(path).copied(), "{path}");
         }
         assert_eq!(names.search("l"), Some(Entry::Link));
