@@ -3,8 +3,7 @@
 //!
 //! Names come first, then `.gitattributes` (`linguist-generated`, `linguist-vendored`, which
 //! may also say that a file is *not* generated), then the head of the file. What this module
-//! refuses to do: it does not ask a runner which files are tests (that would cost a plan);
-//! a caller that knows hands them over.
+//! refuses to do: it asks no runner which files are tests ([`super::Tests`] does).
 
 use std::collections::BTreeMap;
 

@@ -325,7 +325,7 @@ pub(super) fn utf8(name: OsString) -> io::Result<String> {
 }
 
 /// Whether nothing is at a path, in any way in which that is said.
-pub(super) fn is_absent(error: &io::Error) -> bool {
+pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }

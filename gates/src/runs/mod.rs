@@ -8,6 +8,7 @@
 //! - `asked` asks interpreters what they are, and `startup` looks at what they load by
 //!   themselves.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
 //! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
 //!   [`settle`] what a run is worth once its inputs have been looked at again.
 //!
@@ -21,6 +22,7 @@ pub mod environment;
 pub mod execute;
 pub mod identify;
 pub mod look;
+pub mod observed;
 mod packages;
 pub mod settle;
 mod startup;

@@ -3,12 +3,11 @@
 mod base;
 mod debt;
 
-use std::collections::BTreeSet;
-
 use anyhow::Context as _;
 use owed_engine::check::coverage::{self, Coverage};
-use owed_engine::check::{GateRules, Input, Policy, Questions, Survey, Verdict};
+use owed_engine::check::{GateRules, Input, Policy, Questions, Survey, Tests, Verdict};
 use owed_engine::problem::Problem;
+use owed_engine::project::Plugins;
 
 use crate::answer::check::CheckAnswer;
 use crate::answer::{self, ProblemSeen};
@@ -39,10 +38,13 @@ pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Re
         None => None,
     };
     let broken_links = session.broken_links();
+    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    let tests = session.timed("tests", || Tests::discover(session.tree(), plugins, &policy.exclude));
+    problems.extend(tests.problems);
     let input = Input {
         tree: session.tree(),
         languages: owed_plugins::languages(),
-        tests: &BTreeSet::new(),
+        tests: &tests.paths,
         unseen: &trouble.not_checked,
         broken_links: &broken_links,
         debt: recorded.as_ref(),
@@ -139,8 +141,7 @@ fn policy(check: &Check, session: &Session, within: Vec<String>) -> Policy {
     caps.default = check.cap.unwrap_or(caps.default);
     Policy {
         caps,
-        exclude: session.config.settings.exclude.clone(),
-        file_size: session.config.settings.file_size,
+        limits: session.config.limits,
         questions: Questions {
             tokens: asks(CheckQuestion::Tokens),
             repeated: asks(CheckQuestion::Repeated),
@@ -150,6 +151,7 @@ fn policy(check: &Check, session: &Session, within: Vec<String>) -> Policy {
         advice: check.advice,
         all_functions: check.all_functions,
         within,
+        ..Policy::of(&session.config.settings)
     }
 }
 

@@ -242,7 +242,10 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
     }
     shared.sort();
     shared.dedup();
-    let tests = tests.into_iter().map(|path| TestFile { shared: packages(view, &path), path }).collect();
+    let tests = tests
+        .into_iter()
+        .map(|path| TestFile { shared: packages(view, &path), path, also_source: false })
+        .collect();
     let name = match place.manager {
         Some(script) => Some(script.to_owned()),
         None => (place.top != place.root).then(|| path::relative(&place.root, &place.top)),
