@@ -10,4 +10,5 @@
 
 pub mod generate;
 pub mod inject;
+pub mod large;
 pub mod measure;
