@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result};
 use benches::inject::{Edit, Language, Random, copy};
 use benches::measure::{measure, median, sample};
 use clap::{Parser, Subcommand};
-use owed_engine::check::repeated::{FEWEST_STATEMENTS, Group};
+use owed_engine::check::repeated::{FEWEST_STATEMENTS, Group, is_table};
 use owed_engine::check::{Input, Policy, Questions, Survey};
 use owed_engine::language::SourceFile;
 use owed_engine::read::{DiskTree, walk};
@@ -188,8 +188,10 @@ fn recall_in(root: &Path, arguments: &Recall) -> Result<(usize, Score)> {
         let Ok(bytes) = disk.read(&file.path) else { continue };
         let Some((_, facts)) = functions(&file.path, &bytes) else { continue };
         for (number, function) in facts.functions.iter().enumerate() {
-            let whole =
-                function.statements >= FEWEST_STATEMENTS && !function.has_nested && !function.delegate;
+            let whole = function.statements >= FEWEST_STATEMENTS
+                && !function.has_nested
+                && !function.delegate
+                && !is_table(function);
             if whole && function.shape.symbols.len() >= 40 {
                 originals.push(Original { path: file.path.clone(), number, line: function.start_line });
             }
