@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod audit;
 mod check;
 mod record;
 mod run;
 
+pub(crate) use audit::{AuditCommand, AuditCompare};
 pub(crate) use check::{Check, CheckQuestion};
 use run::duration;
 pub(crate) use run::{ReceiptsCommand, Run};
@@ -207,6 +209,9 @@ pub(crate) enum Command {
     /// What passed before, with which inputs, and why a test is not reused
     #[command(subcommand, after_help = run::RECEIPTS_EXAMPLES)]
     Receipts(ReceiptsCommand),
+    /// Plans held against full runs, and receipts that were contradicted
+    #[command(subcommand, long_about = audit::AUDIT_LONG, after_help = audit::AUDIT_EXAMPLES)]
+    Audit(AuditCommand),
     /// Run a command with a record of how it ended; look at records
     #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
     Record(RecordCommand),
@@ -447,6 +452,8 @@ pub(crate) enum SchemaOf {
     Run,
     /// owed.receipts/1
     Receipts,
+    /// owed.audit/1
+    Audit,
     /// owed.record/1
     Record,
     /// owed.records/1 (`owed record list`)

@@ -159,6 +159,8 @@ pub enum Origin {
     Import(u32),
     /// The file as a whole: it could not be read or parsed.
     File,
+    /// The offered effect with this number.
+    Offered(u32),
 }
 
 /// The graph.

@@ -24,6 +24,7 @@ pub struct View<'a> {
 /// a runner need not be asked again.
 pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
+    facts.offered.clear();
     for import in &mut facts.imports {
         import.span = Span::default();
     }

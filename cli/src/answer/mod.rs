@@ -4,6 +4,7 @@
 //! `cli/schemas/` are generated from them. Adding a field is a minor change, anything
 //! else asks for a new major in the `schema` field.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod graph;

@@ -3,6 +3,7 @@
 use schemars::{Schema, schema_for};
 
 use crate::answer;
+use crate::answer::audit::AuditAnswer;
 use crate::answer::check::CheckAnswer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
@@ -32,6 +33,7 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Records => schema_for!(RecordsAnswer),
         SchemaOf::Suggest => schema_for!(SuggestAnswer),
         SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
+        SchemaOf::Audit => schema_for!(AuditAnswer),
         SchemaOf::Run => schema_for!(RunAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Opacity => schema_for!(OpacityAnswer),

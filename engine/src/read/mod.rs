@@ -50,6 +50,12 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, Unchecked> {
     std::str::from_utf8(bytes).map_err(|_| Unchecked::NotUtf8)
 }
 
+/// The state of what lies at `path`, links not followed; `None` when nothing does, or the
+/// system tells too little.
+pub(crate) fn state_of(path: &Path) -> Option<Stat> {
+    stat::of(path)
+}
+
 /// Reads the regular file at `path` up to `limit` bytes.
 pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Unchecked> {
     read_file_as(path, limit).map(|(bytes, _)| bytes)
