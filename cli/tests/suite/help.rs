@@ -9,6 +9,7 @@ const COMMANDS: &[&str] = &[
     "why",
     "run",
     "receipts",
+    "audit",
     "record",
     "opacity",
     "check",
