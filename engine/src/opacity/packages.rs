@@ -154,11 +154,14 @@ impl<'p, 'a> Walk<'p, 'a> {
             .into_par_iter()
             .map(|(node, class, path)| {
                 let Some(facts) = self.project.facts.get(path) else { return Default::default() };
-                let packages = |import: u32| {
+                let leads = |import: u32, wanted: fn(&NodeKey) -> bool| {
                     let own = graph.loads(node).iter().filter(|(number, _)| *number == import);
-                    own.into_iter().any(|(_, to)| matches!(graph.key(*to), NodeKey::Package(_)))
+                    own.into_iter().any(|(_, to)| wanted(graph.key(*to)))
                 };
-                self.imports(From::Node(node), class, path, facts, &packages)
+                let packages = |import: u32| leads(import, |key| matches!(key, NodeKey::Package(_)));
+                // A package of the workspace is there without being installed.
+                let sources = |import: u32| leads(import, |key| matches!(key, NodeKey::Source { .. }));
+                self.imports(From::Node(node), class, path, facts, &packages, &sources)
             })
             .collect();
         let mut waiting = self.take(found);
@@ -230,6 +233,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         path: &str,
         facts: &FileFacts,
         asked: &dyn Fn(u32) -> bool,
+        is_here: &dyn Fn(u32) -> bool,
     ) -> (Vec<Waiting>, Vec<Given>) {
         let mut waiting = Vec::new();
         let mut given = Vec::new();
@@ -247,7 +251,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 // A loader that finds nothing in the environment fails, every time.
                 Installed::Nothing | Installed::Absent(_) => {}
                 Installed::Missing(package) => {
-                    if !optional && !self.is_toolchain(&package) {
+                    if !optional && !is_here(number) && !self.is_toolchain(&package) {
                         given.push((from, gap(Opaque::Unresolved, &import.specifier, number, import.line)));
                     }
                 }
@@ -353,7 +357,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             .map(|(at, (path, class))| {
                 let number = first + at;
                 let from = From::File(u32::try_from(number).expect("the budget is far below 2^32 files"));
-                self.imports(from, *class, path, &self.packages.files[number].facts, &|_| true)
+                let facts = &self.packages.files[number].facts;
+                self.imports(from, *class, path, facts, &|_| true, &|_| false)
             })
             .collect();
         self.take(found)

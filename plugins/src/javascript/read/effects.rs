@@ -133,6 +133,17 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             Usage::Has(_) => {}
+            Usage::Escape
+                if whole
+                    && op.root.name == "console"
+                    && matches!(
+                        (self.ancestor(up + 1), self.ancestor(up + 2)),
+                        (Some(AstKind::SpreadElement(_)), Some(AstKind::ObjectExpression(_)))
+                    ) =>
+            {
+                let otherwise = (shown, EffectClass::Opaque(Opaque::Clock), span);
+                self.watch(super::watched::Kind::Console, up + 2, vec![otherwise]);
+            }
             Usage::Pattern(_) | Usage::Computed | Usage::Escape if whole => {
                 self.root_escapes(&op, span);
             }
