@@ -1,9 +1,9 @@
 //! The closure inside installed packages: which of their files a project runs, with the
 //! facts of each.
 //!
-//! Every file is read once a run, whatever reaches it, and what is kept of it is a value of
-//! its bytes (facts) and of where it lies (what its imports lead to), so that a cache by
-//! content can hold the first. A package with more files or bytes than the budget is cut:
+//! Every file is read once a run, whatever reaches it. What is known of it is a value of its
+//! bytes (facts), which the cache keeps by their digest, and of where it lies (what its
+//! imports lead to), which is found anew. A package with more files or bytes than the budget is cut:
 //! whoever loads it then depends on something that was not looked at, and is told so.
 
 use std::collections::BTreeMap;
@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::cache::{Content, key_of};
 use crate::closure;
+use crate::digest::Digest;
 use crate::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Opaque, Presence, Span};
 use crate::graph::{EdgeKind, NodeId, NodeKey, Origin, Trait};
-use crate::language::SourceFile;
+use crate::language::{Language, SourceFile};
 use crate::path;
-use crate::project::Project;
+use crate::project::{Project, Reading};
 use crate::reader::source_bytes;
 use crate::resolve::{Installed, InstalledModule, Resolver};
 use crate::runner::SharedRole;
@@ -103,6 +105,9 @@ impl Packages {
         let mut waiting = walk.first_level();
         while !waiting.is_empty() {
             waiting = walk.level(waiting);
+        }
+        if let Some(cache) = project.cache {
+            cache.keep_facts();
         }
         walk.packages
     }
@@ -381,12 +386,26 @@ impl<'p, 'a> Walk<'p, 'a> {
         true
     }
 
+    /// The facts of a file of a package, from the cache if they are there: an installation
+    /// brings the same bytes to every checkout.
+    fn facts_of(&self, language: &dyn Language, path: &str, bytes: &[u8]) -> FileFacts {
+        let file = SourceFile { path, bytes };
+        let Some(cache) = self.project.cache else { return language.read(file) };
+        let key = key_of(language, path, Reading::Declarations, Digest::of(bytes));
+        if let Some(Content { facts: Ok(facts), .. }) = cache.content(key) {
+            return facts;
+        }
+        let content = Content { size: bytes.len() as u64, facts: Ok(language.read(file)) };
+        cache.keep_content(key, &content);
+        content.facts.unwrap_or_default()
+    }
+
     fn read(&self, path: &str) -> PackageFile {
         let language = self.project.plugins.language_of(path).expect("asked before it was put on the list");
         let read = source_bytes(self.project.tree, language, &self.project.settings, path);
         let (facts, mut traits, bytes) = match read {
             Ok(bytes) => {
-                let facts = language.read(SourceFile { path, bytes: &bytes });
+                let facts = self.facts_of(language, path, &bytes);
                 let traits = closure::own_traits(self.project, path, &facts);
                 (facts, traits, bytes.len() as u64)
             }

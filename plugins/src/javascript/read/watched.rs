@@ -159,9 +159,9 @@ impl<'a> Walk<'_, 'a> {
                             if self.is_global(it, "console"))
                     })
                 };
-                self.operation(&call.callee).is_some_and(|op| {
-                    op.root.name == "Object" && op.path.as_slice() == ["assign"]
-                }) && call.arguments.first().is_some_and(is_console)
+                self.operation(&call.callee)
+                    .is_some_and(|op| op.root.name == "Object" && op.path.as_slice() == ["assign"])
+                    && call.arguments.first().is_some_and(is_console)
             }
             _ => false,
         };
