@@ -171,7 +171,7 @@ impl<'a> Walk<'_, 'a> {
                 None if self.assigns_names(span) => {}
                 None => {
                     self.named(&shown, "whole-env", span);
-                    if covered == op.path.len() && matches!(usage, Usage::Write) {
+                    if matches!(usage, Usage::Write) && self.is_replaced(span) {
                         self.mutates(&shown, span);
                     }
                 }
@@ -193,6 +193,13 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => self.mutates(&shown, span),
         }
+    }
+
+    /// `process.env = {}`: the thing itself gets another value, and not a member of it.
+    fn is_replaced(&self, target: Span) -> bool {
+        self.stack.iter().rev().any(|node| {
+            matches!(node, AstKind::AssignmentExpression(it) if oxc_span::GetSpan::span(&it.left) == target)
+        })
     }
 
     /// `Object.assign(process.env, { A: "1" })`: only literal names are set.
