@@ -102,7 +102,7 @@ pub(in crate::command) fn environment(strict: Option<&BTreeSet<String>>) -> Envi
 pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> {
     let hash = |text: &str| owed_gates::runs::look::digest(text.as_bytes());
     let mut entries = vec![
-        Entry::new(Dimension::Engine, "owed", env!("CARGO_PKG_VERSION")),
+        Entry::new(Dimension::Engine, "owed", env!("OWED_FINGERPRINT")),
         Entry::new(Dimension::Policy, "settings", hash(&format!("{:?}", session.config.settings))),
         Entry::new(Dimension::Command, "arguments", hash(&format!("{:?}", args.runner_arguments))),
         Entry::new(Dimension::Command, "timeout", format!("{:?}", args.timeout)),

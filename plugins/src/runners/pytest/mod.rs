@@ -91,6 +91,7 @@ fn discover_project(
     let resolver = PythonResolver::new(view.tree, &resolve);
     let mut common = shared::manifests(&survey.layout, dir, Some(config));
     common.extend(shared::toolchain(&survey.layout, &survey.commands.python_path, config));
+    common.extend(shared::hiding(view, dir, &resolve.source_roots));
     let (modules, lost) = shared::modules(&survey.layout, config, &resolver);
     let plugins: Vec<String> = modules
         .iter()
