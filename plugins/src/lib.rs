@@ -8,6 +8,7 @@ pub mod javascript;
 mod measure;
 pub mod python;
 pub mod runners;
+pub mod tolerant;
 
 use owed_engine::language::Language;
 use owed_engine::runner::Runner;

@@ -57,8 +57,43 @@ pub const RUST: Source = Source {
     queries: queries!("rust": definitions),
 };
 
+/// TypeScript without JSX.
+pub const TYPESCRIPT: Source = Source {
+    name: "typescript",
+    folder: "typescript",
+    extensions: &["ts", "mts", "cts"],
+    grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+    queries: queries!("typescript": definitions, imports, exports, tests),
+};
+
+/// TypeScript with JSX.
+pub const TSX: Source = Source {
+    name: "tsx",
+    extensions: &["tsx"],
+    grammar: tree_sitter_typescript::LANGUAGE_TSX,
+    ..TYPESCRIPT
+};
+
+/// JavaScript, with JSX.
+pub const JAVASCRIPT: Source = Source {
+    name: "javascript",
+    folder: "javascript",
+    extensions: &["js", "jsx", "mjs", "cjs"],
+    grammar: tree_sitter_javascript::LANGUAGE,
+    queries: queries!("javascript": definitions, imports, exports, tests),
+};
+
+/// Python 3.
+pub const PYTHON: Source = Source {
+    name: "python",
+    folder: "python",
+    extensions: &["py", "pyi"],
+    grammar: tree_sitter_python::LANGUAGE,
+    queries: queries!("python": definitions, imports, exports, tests),
+};
+
 /// All of them.
-pub const ALL: &[Source] = &[RUST];
+pub const ALL: &[Source] = &[RUST, TYPESCRIPT, TSX, JAVASCRIPT, PYTHON];
 
 fn compiled(source: &Source) -> Grammar {
     source.compile().expect("a test compiles every embedded file of queries")

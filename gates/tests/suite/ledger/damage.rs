@@ -236,6 +236,10 @@ impl Disk for ReadOnly {
         RealDisk.list(path)
     }
 
+    fn rename(&self, _: &std::path::Path, _: &std::path::Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
     fn remove(&self, _: &std::path::Path) -> std::io::Result<()> {
         Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
     }
