@@ -168,6 +168,10 @@ fn on_path(world: &World, name: &str) -> Result<PathBuf> {
 }
 
 fn bin(world: &World, name: &str) -> PathBuf {
+    let own = world.root.join("node_modules/.bin").join(name);
+    if own.exists() {
+        return own;
+    }
     world.root.parent().unwrap_or(&world.root).join("node_modules/.bin").join(name)
 }
 
