@@ -191,7 +191,8 @@ impl Lanes {
         let Some((dir, leases)) = &self.host else { return false };
         let names = crate::disk::Disk::list(&RealDisk, dir).unwrap_or_default();
         let mut above: Option<Vec<ProcessIdentity>> = None;
-        for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(FOREGROUND)) {
+        for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(FOREGROUND))
+        {
             match leases.acquire(name, Duration::ZERO) {
                 // Nobody held it: its process is gone, and now its file is, too.
                 Ok(lease) => drop(lease),

@@ -125,7 +125,8 @@ impl Queue {
         }
         if request.asks.full {
             let seen = observe(&self.root).ok().filter(|seen| seen.fingerprint.starts_with(WHOLE));
-            let seen = seen.ok_or("it asks for every test, and the checkout cannot be observed as a whole")?;
+            let seen =
+                seen.ok_or("it asks for every test, and the checkout cannot be observed as a whole")?;
             hasher.update(seen.fingerprint.as_bytes());
         }
         Ok(hasher.finalize().to_hex().to_string())
@@ -141,7 +142,9 @@ fn content(path: &Path) -> Result<String, String> {
     let said = |error: std::io::Error| format!("{}: {error}", path.display());
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
             return Ok("absent".to_owned());
         }
         Err(error) => return Err(said(error)),

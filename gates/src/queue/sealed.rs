@@ -74,7 +74,11 @@ pub(super) fn opened<T: Form>(bytes: &[u8]) -> Result<T, Held> {
         return Err(if bytes.starts_with(stem.as_bytes()) { Held::Damaged } else { Held::Foreign });
     };
     let Some((head, body)) = text.split_once('\n') else {
-        return Err(if text.starts_with(stem) || stem.starts_with(text) { Held::Damaged } else { Held::Foreign });
+        return Err(if text.starts_with(stem) || stem.starts_with(text) {
+            Held::Damaged
+        } else {
+            Held::Foreign
+        });
     };
     let Some((form, digest)) = head.split_once(' ') else { return Err(Held::Foreign) };
     if form != T::FORM {

@@ -155,7 +155,8 @@ impl Sight {
             hasher.finalize().to_hex().to_string()
         };
         let system = [std::env::consts::OS, std::env::consts::ARCH];
-        let is_there = |(path, state): (&String, &State)| state.map(|state| (path.clone(), format!("{state:x?}")));
+        let is_there =
+            |(path, state): (&String, &State)| state.map(|state| (path.clone(), format!("{state:x?}")));
         Some(Self {
             source: files.digest()?,
             inputs: inputs.digest().map(|_| inputs.states.iter().filter_map(is_there).collect())?,

@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 
 use owed_engine::project::Reading;
 use owed_gates::lease::lanes::{BACKGROUND_WAIT, Busy, Lanes, Place};
-use owed_gates::queue::{
-    Asks, Batch, Deferral, Outcome, Priority, Queue, Stay, Terms, Ticket, Turn, Wait,
-};
+use owed_gates::queue::{Asks, Batch, Deferral, Outcome, Priority, Queue, Stay, Terms, Ticket, Turn, Wait};
 use owed_gates::supervise::{self, Memory, Scope, Stop, Weight};
 
 use super::work::{Attempt, Go, Limits, Planned, Work};
@@ -290,11 +288,7 @@ impl Desk<'_> {
     }
 
     /// An attempt that failed leaves its requests where they were.
-    fn or_back(
-        &self,
-        attempt: anyhow::Result<Attempt>,
-        batch: Option<&Batch>,
-    ) -> anyhow::Result<Attempt> {
+    fn or_back(&self, attempt: anyhow::Result<Attempt>, batch: Option<&Batch>) -> anyhow::Result<Attempt> {
         if let (Err(error), Some(batch)) = (&attempt, batch) {
             self.queue.put_back(batch, "error", &error.to_string())?;
         }
@@ -370,9 +364,8 @@ fn is_stale(answer: &RunAnswer) -> bool {
 fn is_full(answer: &RunAnswer) -> bool {
     let names = |answer: &RunAnswer| answer.results.iter().map(|r| r.path.clone()).collect::<BTreeSet<_>>();
     let asked = Scope::Full(names(answer));
-    let with_verdict = |result: &&crate::answer::run::TestResult| {
-        matches!(result.outcome, "passed" | "failed" | "reused")
-    };
+    let with_verdict =
+        |result: &&crate::answer::run::TestResult| matches!(result.outcome, "passed" | "failed" | "reused");
     let ran: BTreeSet<String> =
         answer.results.iter().filter(with_verdict).map(|result| result.path.clone()).collect();
     let ran = if answer.omitted == 0 { Scope::Full(ran) } else { Scope::Selected(ran) };

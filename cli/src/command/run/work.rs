@@ -138,11 +138,7 @@ impl<'a> Work<'a> {
     }
 
     /// Takes results of a run that rested on the very same things.
-    pub(super) fn borrow<'r>(
-        &self,
-        now: Option<&Sight>,
-        results: impl Iterator<Item = &'r mut TestResult>,
-    ) {
+    pub(super) fn borrow<'r>(&self, now: Option<&Sight>, results: impl Iterator<Item = &'r mut TestResult>) {
         let (Some(shared), Some(now)) = (self.shared, now) else { return };
         if shared.sight.first_difference(now).is_some() {
             return;
