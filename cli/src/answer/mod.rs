@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod status;
 pub(crate) mod why;
 
 use owed_engine::problem::{NotChecked, Problem};

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Holder, Lease, LeaseFailure, Leases, ProcessIdentity, System, ancestors, nonce};
+use super::{Holder, Host as _, Lease, LeaseFailure, Leases, ProcessIdentity, System, ancestors, nonce};
 use crate::disk::RealDisk;
 use crate::home;
 use crate::queue::Priority;
@@ -197,7 +197,7 @@ impl Lanes {
                 // Nobody held it: its process is gone, and now its file is, too.
                 Ok(lease) => drop(lease),
                 Err(LeaseFailure::Held(holder)) => {
-                    let above = above.get_or_insert_with(ancestors);
+                    let above = above.get_or_insert_with(|| [ancestors(), vec![System.me()]].concat());
                     if named(&holder).is_none_or(|process| !above.contains(process)) {
                         return true;
                     }

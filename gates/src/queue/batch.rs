@@ -140,6 +140,7 @@ impl Queue {
             self.remove("requests", &request.id)?;
             self.remove("notes", &request.id)?;
             self.remove("acknowledged", &request.id)?;
+            self.forget_marks(&request.id)?;
             settled.discharged.push(request.id.clone());
         }
         self.forget_the_dead()?;
@@ -195,7 +196,7 @@ impl Queue {
             }
             let path = self.path("awaiting", &name);
             match sealed::read::<super::request::Subscription>(&*self.disk, &path) {
-                Some(Ok(one)) if one.process == me => {}
+                Some(Ok(one)) if one.waits && one.process == me => {}
                 None => {}
                 Some(_) => return Ok(true),
             }
@@ -216,6 +217,20 @@ impl Queue {
                 && self.host.liveness(&one.process) == crate::lease::Liveness::Gone
             {
                 self.remove("awaiting", &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what those have left who joined a request and did not wait.
+    fn forget_marks(&self, id: &str) -> Result<(), Fault> {
+        for name in self.names("awaiting")? {
+            if name.rsplit_once('.').is_some_and(|(request, _)| request == id) {
+                let path = self.path("awaiting", &name);
+                let one = sealed::read::<super::request::Subscription>(&*self.disk, &path);
+                if one.is_some_and(|one| !one.is_ok_and(|one| one.waits)) {
+                    self.remove("awaiting", &name)?;
+                }
             }
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! .owed/queue/last            the batch that ended last, and what it left
 //! .owed/queue/results/BATCH   a result that a waiter may take for its own
 //! .owed/queue/acknowledged/ID a person's word for a request, bound to the bytes of then
+//! .owed/queue/checked/ID      what a recovery has checked, and what not
 //! .owed/queue/log             every request that left, and why; append-only
 //! ```
 //!
@@ -31,6 +32,7 @@ mod batch;
 mod job;
 mod log;
 mod poll;
+pub mod recovery;
 mod request;
 mod sealed;
 mod sight;
@@ -46,7 +48,7 @@ use std::time::Duration;
 pub use acknowledge::{Acknowledgement, Refused};
 pub use batch::{MOST_REQUESTS, Settled};
 pub use job::{Batch, Ended, Kept, Outcome, Shared, Taken};
-pub use poll::{Poll, Reply};
+pub use poll::{Poll, Reply, Seen};
 pub use request::{Asks, Changes, Kind, Priority, Request, Terms};
 pub use sealed::Held;
 pub use sight::{Look, Sight};
@@ -131,7 +133,7 @@ impl Queue {
     /// When its directories cannot be made.
     pub fn on(root: &Path, disk: Arc<dyn Disk>, host: Arc<dyn Host>) -> Result<Self, Fault> {
         let dir = root.join(".owed/queue");
-        for name in ["requests", "awaiting", "notes", "results", "acknowledged"] {
+        for name in ["requests", "awaiting", "notes", "results", "acknowledged", "checked"] {
             let path = dir.join(name);
             match disk.create_dir(&path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

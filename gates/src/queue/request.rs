@@ -146,12 +146,13 @@ impl Form for Request {
     const FORM: &'static str = "owed.request/1";
 }
 
-/// Somebody who waits for a request.
+/// Somebody who waits for a request, or has joined it and left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subscription {
     pub(super) request: String,
     pub(super) process: ProcessIdentity,
+    pub(super) waits: bool,
 }
 
 impl Form for Subscription {

@@ -9,7 +9,7 @@
 //! nothing.
 #![expect(clippy::disallowed_methods, reason = "this module looks at files and their times")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -34,6 +34,7 @@ type State = Option<[i128; 7]>;
 pub struct Look {
     states: BTreeMap<String, State>,
     is_sure: bool,
+    idle: BTreeSet<String>,
 }
 
 impl Look {
@@ -42,15 +43,15 @@ impl Look {
         let look = || paths.par_iter().map(|path| ((*path).to_owned(), state(&root.join(path)))).collect();
         let states: BTreeMap<String, State> = look();
         match rest(&states) {
-            Some(Duration::ZERO) => Self { states, is_sure: true },
+            Some(Duration::ZERO) => Self { states, is_sure: true, idle: BTreeSet::new() },
             Some(pause) => {
                 std::thread::sleep(pause);
                 let again: BTreeMap<String, State> = look();
                 // Whoever writes at this very moment leaves a look that is not sure.
                 let is_sure = again == states;
-                Self { states: again, is_sure }
+                Self { states: again, is_sure, idle: BTreeSet::new() }
             }
-            None => Self { states, is_sure: false },
+            None => Self { states, is_sure: false, idle: BTreeSet::new() },
         }
     }
 
@@ -58,6 +59,9 @@ impl Look {
     /// look, as it is now in `root`; a path that was not looked at must not be there.
     pub fn first_written<'c>(&self, root: &Path, changes: &'c Changes) -> Option<&'c str> {
         let is_written = |path: &&String| {
+            if self.idle.contains(path.as_str()) {
+                return false;
+            }
             let now = state(&root.join(path));
             match self.states.get(path.as_str()) {
                 Some(then) => !self.is_sure || *then != now,
@@ -70,8 +74,18 @@ impl Look {
     /// The first file that is not in the state in which it was at this look, as it is now in
     /// `root`.
     pub fn first_difference(&self, root: &Path) -> Option<&str> {
-        let differs = |(path, then): &(&String, &State)| !self.is_sure || state(&root.join(path)) != **then;
+        let differs = |(path, then): &(&String, &State)| {
+            !self.idle.contains(*path) && (!self.is_sure || state(&root.join(path)) != **then)
+        };
         self.states.iter().find(differs).map(|(path, _)| path.as_str())
+    }
+
+    /// The same, but for files that nothing is known to read: a log that is written while the
+    /// tests run makes no verdict stale.
+    #[must_use]
+    pub fn apart_from(mut self, idle: BTreeSet<String>) -> Self {
+        self.idle = idle;
+        self
     }
 
     /// This look and another one of the same moment.

@@ -94,7 +94,7 @@ impl Queue {
             self.remove("requests", &old.id)?;
             self.remove("notes", &old.id)?;
         }
-        let subscription = self.subscribe(&request.id, stay)?;
+        let subscription = if stay == Stay::Waits { self.subscribe(&request.id, stay)? } else { None };
         drop(lock);
         let Request { id, replaces: retired, asks, .. } = request;
         Ok(Ticket { id, joined: false, retired, asks, subscription })
@@ -105,11 +105,12 @@ impl Queue {
         id: &str,
         stay: Stay,
     ) -> Result<Option<(std::sync::Arc<dyn Disk>, std::path::PathBuf)>, Fault> {
-        let subscription = Subscription { request: id.to_owned(), process: self.host.me() };
+        let waits = stay == Stay::Waits;
+        let subscription = Subscription { request: id.to_owned(), process: self.host.me(), waits };
         let path = self.path("awaiting", &format!("{id}.{:016x}", nonce()));
         match sealed::write_lightly(&*self.disk, &path, &subscription) {
             // Whoever leaves has left its mark: the request was joined.
-            Ok(()) if stay == Stay::Leaves => Ok(None),
+            Ok(()) if !waits => Ok(None),
             Ok(()) => Ok(Some((std::sync::Arc::clone(&self.disk), path))),
             Err(error) => Err(Fault::Disk { path, error }),
         }
@@ -124,7 +125,7 @@ impl Queue {
             }
             match sealed::read::<Subscription>(&*self.disk, &self.path("awaiting", &name)) {
                 None => {}
-                Some(Ok(one)) if self.host.liveness(&one.process) == Liveness::Gone => {}
+                Some(Ok(one)) if !one.waits || self.host.liveness(&one.process) == Liveness::Gone => {}
                 Some(_) => waiters.push(name),
             }
         }

@@ -91,7 +91,9 @@ fn attempt(
     if let Some(percent) = args.audit {
         audited::choose(&mut items, percent);
     }
-    work.borrow(sight.as_ref(), items.iter_mut().map(|item| &mut item.result));
+    // What is put to the test is run here, whoever has run it before.
+    let open = items.iter_mut().filter(|item| item.audited.is_none());
+    work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
 
     let mut no_verdict = Vec::new();
     let mut executed = Vec::new();
@@ -167,7 +169,8 @@ fn attempt(
     answer.tripped = paid.standing.tripped().map(str::to_owned);
     answer.audit = audit;
     let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
-    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, sight })
+    let idle = work::idle(&selection);
+    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
 }
 
 /// The owed tests, each once.

@@ -318,7 +318,8 @@ impl Desk<'_> {
             coverage: false,
             shared: attempt.sight.clone().map(|sight| (sight, shared::write(&attempt.answer))),
         };
-        let settled = self.queue.complete(&batch, &outcome, &attempt.sources.all())?;
+        let before = attempt.sources.all().apart_from(attempt.idle.clone());
+        let settled = self.queue.complete(&batch, &outcome, &before)?;
         let kept = settled.kept.iter().find(|kept| own.is_some_and(|own| own.id == kept.request));
         if let Some(kept) = kept {
             attempt.answer.no_verdict.push(Denied::new(&kept.reason, kept.detail.clone()));

@@ -1,5 +1,6 @@
 //! What one attempt of `owed run` works on, how far it may go, and what came of it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use owed_engine::change::{Change, ChangeKind};
 use owed_engine::project::{Delta, Project};
 use owed_engine::receipt::Entry;
+use owed_engine::selection::{Placed, PlacedChange, Selection};
 use owed_gates::lease::lanes::{BACKGROUND_TIME, Lanes};
 use owed_gates::queue::{Asks, Changes, Kind, Look, Shared, Sight};
 use owed_gates::runs::environment::Environment;
@@ -39,6 +41,8 @@ pub(super) struct Attempt {
     pub(super) asks: Asks,
     /// The files, from before they were read.
     pub(super) sources: Sources,
+    /// Untracked files that nothing is known to read.
+    pub(super) idle: BTreeSet<String>,
     /// What it rested on, if that was the same before and after.
     pub(super) sight: Option<Sight>,
 }
@@ -85,9 +89,9 @@ impl<'a> Work<'a> {
     pub(super) fn look(&self, session: &Session) -> Sources {
         let root = &session.site.root;
         let files: Vec<&str> = session.files().iter().map(String::as_str).collect();
-        let inventory: std::collections::BTreeSet<&str> = files.iter().copied().collect();
+        let inventory: BTreeSet<&str> = files.iter().copied().collect();
         let given = self.paths().iter().filter_map(|path| session.site.inside(path).ok());
-        let others: std::collections::BTreeSet<String> = given
+        let others: BTreeSet<String> = given
             .chain(self.also.changes.keys().cloned())
             .filter(|path| !inventory.contains(path.as_str()))
             // A folder is the files in it.
@@ -148,6 +152,17 @@ impl<'a> Work<'a> {
             shared::take(&known, result, shared.by.pid);
         }
     }
+}
+
+/// Files that are new to git, in no closure, no listing and nowhere in the place of another:
+/// that they are written meanwhile means nothing to the tests that ran.
+pub(super) fn idle(selection: &Selection) -> BTreeSet<String> {
+    let is_idle = |placed: &&PlacedChange| {
+        placed.owes == 0
+            && placed.change.kind == ChangeKind::Untracked
+            && matches!(placed.placed, Placed::Data | Placed::Inert)
+    };
+    selection.changes.iter().filter(is_idle).map(|placed| placed.change.path.clone()).collect()
 }
 
 fn kinds(change: &Change) -> Vec<(&str, Kind)> {
