@@ -10,6 +10,7 @@ const COMMANDS: &[&str] = &[
     "run",
     "status",
     "receipts",
+    "audit",
     "record",
     "opacity",
     "check",
