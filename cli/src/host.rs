@@ -6,9 +6,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The process's working directory.
@@ -119,6 +120,26 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 /// The bytes at `path`.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
+}
+
+/// The bytes at `path`, which is only ever replaced as a whole ([`replace`]). Small files are
+/// read, large ones mapped.
+pub(crate) fn map(path: &Path) -> io::Result<Arc<dyn AsRef<[u8]> + Send + Sync>> {
+    /// What is smaller is read faster than it is mapped.
+    const SMALL: u64 = 64 << 10;
+    let mut file = fs::File::open(path)?;
+    if file.metadata()?.len() < SMALL {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Arc::new(bytes));
+    }
+    #[expect(
+        unsafe_code,
+        reason = "mapping is unsafe where another program may cut the file; ours never does"
+    )]
+    // SAFETY: the file is replaced, never written in place, so its bytes stay as they are.
+    let bytes = unsafe { memmap2::Mmap::map(&file)? };
+    Ok(Arc::new(bytes))
 }
 
 /// Puts `bytes` at `path` at once: whoever reads sees the old file or the new one. It is not

@@ -13,6 +13,7 @@ mod disk;
 mod follow;
 mod inventory;
 mod listing;
+mod names;
 mod stat;
 mod walk;
 

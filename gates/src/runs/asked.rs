@@ -63,7 +63,7 @@ impl Family {
 pub(super) fn entries(
     family: Family,
     program: &Path,
-    cwd: &Path,
+    (root, cwd): (&Path, &Path),
     environment: &Environment,
 ) -> Result<Vec<Entry>, String> {
     let said = ask(family, program, cwd, environment)?;
@@ -71,15 +71,14 @@ pub(super) fn entries(
     let bytes = digest_of(Path::new(real)).map_err(|e| format!("{real} cannot be read: {e}"))?;
     let mut env = said["env"].as_object().cloned().unwrap_or_default();
     env.retain(|name, _| !DROPPED.contains(&name.as_str()));
+    // Where the project lies is an input of its own, where it is one.
+    let root = root.display().to_string();
+    let hash = |value: &Value| digest(value.to_string().replace(&root, "").as_bytes());
     let name = program.display();
     Ok(vec![
         Entry::new(Dimension::Toolchain, format!("{name} in the end"), bytes),
-        Entry::new(Dimension::Toolchain, format!("{name} says"), digest(said["is"].to_string().as_bytes())),
-        Entry::new(
-            Dimension::Toolchain,
-            format!("environment of {name}"),
-            digest(Value::Object(env).to_string().as_bytes()),
-        ),
+        Entry::new(Dimension::Pin, format!("what {name} says"), hash(&said["is"])),
+        Entry::new(Dimension::Pin, format!("what {name} adds to the environment"), hash(&Value::Object(env))),
     ])
 }
 

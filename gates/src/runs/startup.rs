@@ -158,7 +158,7 @@ impl Startup<'_> {
                 Err(error) if is_absent(&error) => "absent".to_owned(),
                 Err(error) => return Err(format!("{written} of {name} cannot be looked at: {error}")),
             };
-            entries.push(Entry::new(Dimension::Toolchain, format!("{written} of {name}"), seen));
+            entries.push(Entry::new(Dimension::Pin, format!("{written} of {name}"), seen));
         }
         Ok(entries)
     }
@@ -193,7 +193,7 @@ impl Startup<'_> {
         let mut entries = if runs { packages.python()? } else { Vec::new() };
         let place = dir.strip_prefix(self.root).unwrap_or(dir).display();
         entries.push(Entry::new(
-            Dimension::Toolchain,
+            Dimension::Pin,
             format!("startup files of {place}"),
             digest(seen.as_bytes()),
         ));

@@ -158,7 +158,7 @@ impl<'a> Toolchain<'a> {
             match (family, interpreter) {
                 (Some(family), None) if family.is_plain(&file_name(&real)) => break,
                 (Some(family), _) => {
-                    entries.extend(asked::entries(family, &at, cwd, self.environment)?);
+                    entries.extend(asked::entries(family, &at, (self.root, cwd), self.environment)?);
                     break;
                 }
                 (None, Some(next)) if Family::of(&file_name(&next)).is_some() => at = next,

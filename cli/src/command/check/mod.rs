@@ -15,6 +15,7 @@ use crate::args::{Against, Check, CheckQuestion, Format, Global};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
 use crate::host;
+use crate::memory;
 use crate::output::Output;
 use crate::progress::Spinner;
 use crate::render;
@@ -22,6 +23,7 @@ use crate::session::Session;
 
 /// Answers.
 pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Result<Exit> {
+    memory::give_back_at_once();
     let against =
         Against { base: check.base.clone(), staged: check.staged, revision: check.revision.clone() };
     let session = Session::open(global, &against, output)?;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::comment;
 use super::group::{Group, Hole, Member, Tier, shared_name};
-use super::normal::renumbered;
+use super::normal::claimed;
 use super::{Candidate, Found, Sources};
 use crate::check::report::CheckedFile;
 
@@ -131,7 +131,7 @@ fn load(
                 if text.contains("owed: allow") { super::lines(&text) } else { Vec::new() };
             let one = |wanted: &Wanted| {
                 let function = facts.functions.get(wanted.number as usize)?;
-                let (same, symbols) = keep(*wanted, renumbered(&function.shape));
+                let (same, symbols) = keep(*wanted, claimed(function));
                 Some(Loaded {
                     wanted: *wanted,
                     member: Member {

@@ -34,6 +34,16 @@ use crate::problem::Problem;
 /// Fewer statements make no claim: two short functions are alike by chance.
 pub const FEWEST_STATEMENTS: u32 = 5;
 
+/// Different statements that make more than a table.
+const FEWEST_DIFFERENT: usize = 3;
+
+/// Whether a function says the same thing over and over with other values: a list of calls, a
+/// `switch` from names to names. Two of these are one implementation only when their values
+/// are equal, too.
+pub fn is_table(function: &Function) -> bool {
+    !block::has_different(function, FEWEST_DIFFERENT)
+}
+
 /// What is kept of a function until groups are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
@@ -58,7 +68,7 @@ impl Kept {
         if function.statements < FEWEST_STATEMENTS || function.has_nested || function.delegate {
             return;
         }
-        let digest = normal::shape_digest(&function.shape);
+        let digest = normal::digest(&normal::claimed(function));
         let symbols = u32::try_from(function.shape.symbols.len()).unwrap_or(u32::MAX);
         self.claims.push(Candidate { digest, file: 0, number, symbols });
         if advice {

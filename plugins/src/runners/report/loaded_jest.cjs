@@ -1,43 +1,44 @@
-// Loaded into each process of jest: notes which files the registry of each test file loads, and
-// writes them as one line of `loaded.jsonl` beside this file when the registry is taken down.
-// jest transforms what it runs of the project, sees JSON as it requires it, and has one
-// registry a test file.
+// Loaded into each process of jest: when the registry of a test file is taken down, the files
+// that were read and transformed for it are written as one line of `loaded.jsonl` beside this
+// file. jest has one registry a test file, and reads through it all that it runs.
 const { appendFileSync } = require("node:fs");
 const Module = require("node:module");
 const { isAbsolute, join } = require("node:path");
 
 const place = join(__dirname, "loaded.jsonl");
-const known = new WeakMap();
 
-function note(runtime, path) {
-  if (typeof path !== "string" || !isAbsolute(path)) return;
-  if (!known.has(runtime)) known.set(runtime, new Set());
-  known.get(runtime).add(path);
+// The caches of one registry, as the versions of jest call them.
+function caches(runtime) {
+  return [
+    runtime._cacheFS,
+    runtime._fileTransforms,
+    runtime._moduleRegistry,
+    runtime._esmoduleRegistry,
+    runtime.fileCache?.strings,
+    runtime.fileCache?.buffers,
+    runtime.transformCache?.transforms,
+  ].filter((cache) => cache instanceof Map);
 }
 
-function watch(Runtime) {
-  const proto = Runtime?.prototype;
-  if (!proto || proto.__owed) return;
-  Object.defineProperty(proto, "__owed", { value: true });
-  // The first argument of each that is a path is the module's own.
-  const paths = { transformFile: 0, transformFileAsync: 0, transformJson: 0, readFile: 0, _loadModule: 3 };
-  for (const [name, at] of Object.entries(paths)) {
-    const original = proto[name];
-    if (typeof original !== "function") continue;
-    proto[name] = function (...words) {
-      note(this, words[at]);
-      return original.apply(this, words);
-    };
-  }
+function write(runtime) {
+  const file = runtime._testPath;
+  const found = caches(runtime);
+  if (!file || found.length === 0) return;
+  const names = found.flatMap((cache) => [...cache.keys()]).filter((name) => typeof name === "string");
+  const loaded = new Set(names.map((name) => name.replace(/[?#].*$/, "")).filter(isAbsolute));
+  appendFileSync(place, `${JSON.stringify({ file, loaded: [...loaded], whole: true })}\n`);
+}
+
+const watched = new WeakSet();
+
+function watch(exports) {
+  const proto = (exports?.default ?? exports)?.prototype;
+  if (typeof proto?.teardown !== "function" || watched.has(proto)) return;
+  watched.add(proto);
   const teardown = proto.teardown;
-  if (typeof teardown !== "function") return;
   proto.teardown = function (...words) {
     try {
-      const file = this._testPath;
-      if (file && known.has(this)) {
-        appendFileSync(place, `${JSON.stringify({ file, loaded: [...known.get(this)], whole: true })}\n`);
-        known.delete(this);
-      }
+      write(this);
     } catch {
       // Nothing is observed.
     }
@@ -45,14 +46,14 @@ function watch(Runtime) {
   };
 }
 
-const isRuntime = (file) => /[\\/]jest-runtime[\\/]build[\\/]index\.js$/.test(file);
+const isRuntime = (file) => file === "jest-runtime" || /[\\/]jest-runtime[\\/]build[\\/]index\.js$/.test(file);
 
 for (const [file, module] of Object.entries(require.cache)) {
-  if (isRuntime(file)) watch(module.exports?.default ?? module.exports);
+  if (isRuntime(file)) watch(module.exports);
 }
 const load = Module._load;
-Module._load = function (request, parent, isMain) {
-  const exports = load.call(this, request, parent, isMain);
-  if (request === "jest-runtime" || isRuntime(request)) watch(exports?.default ?? exports);
+Module._load = function (request, ...rest) {
+  const exports = load.call(this, request, ...rest);
+  if (isRuntime(request)) watch(exports);
   return exports;
 };
