@@ -6,6 +6,7 @@
 //! - [`environment`] says which names a child sees and which of them count.
 //! - [`toolchain`] chooses interpreters and programs, and never another one silently.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`mod@full`] is the receipt of a run of everything, [`coverage`] what runs leave besides.
 //! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
 //! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
 //!   [`settle`] what a run is worth once its inputs have been looked at again.
@@ -14,9 +15,11 @@
 //! receipt when any input differs after the run from what it was before, and takes no
 //! verdict from terminal text.
 
+pub mod coverage;
 pub mod decide;
 pub mod environment;
 pub mod execute;
+pub mod full;
 pub mod identify;
 pub mod look;
 pub mod observed;

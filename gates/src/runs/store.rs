@@ -94,6 +94,26 @@ impl Receipts {
         }
     }
 
+    /// Those in a directory of another checkout, for the project at `root`.
+    pub fn elsewhere(root: &Path, dir: &Path) -> Self {
+        Self { root: root.to_owned(), dir: dir.to_owned() }
+    }
+
+    /// Where they lie.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Takes over a receipt of another store, with the table that it needs.
+    ///
+    /// # Errors
+    /// When the table is not what the receipt says, or something cannot be written.
+    pub fn take(&self, from: &Self, receipt: &Receipt) -> io::Result<()> {
+        let table = from.table(&receipt.table).ok_or_else(|| io::Error::other("its entries are gone"))?;
+        self.put_table(&table)?;
+        self.put_receipt(receipt)
+    }
+
     /// Whether there is none at all.
     pub fn is_empty(&self) -> bool {
         fs::read_dir(self.dir.join("passed")).map_or(true, |mut entries| entries.next().is_none())

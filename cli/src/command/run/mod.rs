@@ -4,6 +4,8 @@
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
 mod audited;
+mod covering;
+mod full;
 mod observing;
 pub(super) mod parts;
 
@@ -14,8 +16,10 @@ use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
 use owed_engine::receipt::Receipt;
 use owed_engine::select::{SelectOptions, select};
+use owed_gates::runs::coverage;
 use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
+use owed_gates::runs::full::inventory;
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
@@ -31,6 +35,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::render;
 use crate::session::{Question, Session};
+use covering::Covering;
 use parts::{Class, Lane, classes, environment, key, pinned, standing, supervisor};
 
 /// A test of the plan on its way.
@@ -57,7 +62,7 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     };
     let question = Question { against: &against, paths: &args.paths, all: args.all };
     let (project, compared) = session.compare(&question, Reading::Declarations)?;
-    let paid = Paid::open(&root);
+    let paid = Paid::open(&root).with(args, &session)?;
     let options =
         SelectOptions { all: args.all, observed: paid.observed.by_path(), ..SelectOptions::default() };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
@@ -73,8 +78,14 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     if !args.no_reuse {
         reuse(&project, &mut items, &before, &paid);
     }
+    let worth = full::worth(&session, &project, args, &before, &paid);
+    let paid_at_once = worth.as_ref().filter(|_| !args.no_reuse).and_then(|all| all.pay(&mut items, &paid));
     if let Some(percent) = args.audit {
         audited::choose(&mut items, percent);
+    }
+    let mut covering = Covering::asked(&session, args, &paid);
+    if let Some(covering) = &mut covering {
+        covering.together(&project, &mut items, &before);
     }
 
     let stop = Stop::default();
@@ -87,18 +98,25 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         timeout: args.timeout.unwrap_or(Duration::from_secs(1_800)),
         workers: args.workers.map(std::num::NonZeroUsize::get),
         arguments: &args.runner_arguments,
+        coverage: args.coverage,
         stop: &stop,
     };
     let mut no_verdict = Vec::new();
     let mut executed =
         session.timed("runners", || executions(&project, &mut items, &runs, &mut no_verdict, output));
 
+    let mut same_tests = true;
+    let mut files_after = Err("nothing was run".to_owned());
     if items.iter().any(|item| item.run) {
         let mut observations = paid.observed.clone();
         observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
         observing::keep((&project, &root), observations, output);
         let again = Session::open(global, &against, output)?;
         let now = again.read(Reading::Declarations);
+        same_tests = inventory(&project) == inventory(&now);
+        if covering.is_some() {
+            files_after = coverage::inventory(&root, again.files());
+        }
         let after_classes = self::classes(&now, &owed);
         let mut after_asked = Vec::new();
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -129,10 +147,25 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         }
         None => None,
     };
+    let passed = no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
+    let coverage = match covering {
+        Some(covering) => {
+            let all = (&project, items.as_slice());
+            Some(covering.settle(all, &executed, &before, (files_after, passed))?)
+        }
+        None => None,
+    };
+    for missing in coverage.iter().flat_map(|coverage| &coverage.unmeasured) {
+        // What was asked for and not measured is not done.
+        no_verdict.push(Denied::new("unmeasured", format!("{}: {}", missing.runner, missing.detail)));
+    }
+    let full = worth.map(|all| all.settle(&items, (paid_at_once, same_tests), &paid));
     drop(lane);
     let mut answer = answered(items, selection.omitted, no_verdict);
     answer.tripped = paid.standing.tripped().map(str::to_owned);
     answer.audit = audit;
+    answer.full = full;
+    answer.coverage = coverage;
     show(global, output, &answer, &executed, &compared.sentence)
 }
 
@@ -186,6 +219,20 @@ fn items(
         ))
     });
     items
+}
+
+impl Item {
+    /// It is run after all, for this reason.
+    fn take_back(&mut self, why: Denied) -> Option<Box<Receipt>> {
+        let result = &mut self.result;
+        result.outcome = "not-run";
+        result.receipt = None;
+        result.cases = answer::run::CaseCounts::default();
+        result.duration_ms = None;
+        result.runtime_verified = false;
+        result.denied.push(why);
+        self.reused.take()
+    }
 }
 
 fn asked(items: &[Item]) -> Vec<Asked> {
@@ -346,6 +393,8 @@ fn answered(items: Vec<Item>, omitted: usize, mut no_verdict: Vec<Denied>) -> Ru
         record,
         tripped: None,
         audit: None,
+        full: None,
+        coverage: None,
     }
 }
 
