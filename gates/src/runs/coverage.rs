@@ -321,7 +321,9 @@ fn moved_value(value: Value, text: &dyn Fn(&str) -> Option<String>) -> Value {
         Value::String(old) => Value::String(text(&old).unwrap_or(old)),
         Value::Array(list) => Value::Array(list.into_iter().map(|value| moved_value(value, text)).collect()),
         Value::Object(map) => Value::Object(
-            map.into_iter().map(|(key, value)| (text(&key).unwrap_or(key), moved_value(value, text))).collect(),
+            map.into_iter()
+                .map(|(key, value)| (text(&key).unwrap_or(key), moved_value(value, text)))
+                .collect(),
         ),
         other => other,
     }
@@ -373,7 +375,9 @@ mod tests {
         }
         let at = dir.path().join("coverage").join(covered().key());
         let manifest = fs::read_to_string(at.join("manifest.json")).unwrap();
-        for (from, to) in [("/p", "/q"), ("\"root\":\"/p\",", ""), ("coverage/1", "coverage/2"), ("jest", "mocha")] {
+        for (from, to) in
+            [("/p", "/q"), ("\"root\":\"/p\",", ""), ("coverage/1", "coverage/2"), ("jest", "mocha")]
+        {
             assert!(manifest.contains(from));
             fs::write(at.join("manifest.json"), manifest.replacen(from, to, 1)).unwrap();
             assert_eq!(store.find(&covered()), Err(CoverageFault::Manifest), "{from}");
@@ -396,7 +400,10 @@ mod tests {
         );
         assert_eq!(rerooted("x.json", json, "/p", "/p"), json);
         let lcov = b"TN:\nSF:/p/a.js\nDA:1,1\nSF:b.js\nend_of_record\n";
-        assert_eq!(rerooted("lcov.info", lcov, "/p", "/q"), b"TN:\nSF:/q/a.js\nDA:1,1\nSF:b.js\nend_of_record\n");
+        assert_eq!(
+            rerooted("lcov.info", lcov, "/p", "/q"),
+            b"TN:\nSF:/q/a.js\nDA:1,1\nSF:b.js\nend_of_record\n"
+        );
         assert_eq!(rerooted("x.bin", b"/p/a", "/p", "/q"), b"/p/a");
     }
 

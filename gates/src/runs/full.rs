@@ -172,7 +172,11 @@ pub fn inventory(project: &Project<'_>) -> Entry {
             hasher.update(part.as_bytes());
         }
     }
-    Entry::new(Dimension::Listing, "every test of every runner project", hasher.finalize().to_hex().to_string())
+    Entry::new(
+        Dimension::Listing,
+        "every test of every runner project",
+        hasher.finalize().to_hex().to_string(),
+    )
 }
 
 /// The first of these files that some closure, listing or absent candidate names.
@@ -195,7 +199,9 @@ fn that_matters<'f>(project: &Project<'_>, entries: &[&Entry], files: &'f [Strin
     let matters = |file: &&'f str| {
         named.contains(file)
             || project.graph.waiting_for(file).next().is_some()
-            || listings.iter().any(|(dir, glob)| path::strip(file, dir).is_some_and(|rest| glob.is_match(rest)))
+            || listings
+                .iter()
+                .any(|(dir, glob)| path::strip(file, dir).is_some_and(|rest| glob.is_match(rest)))
     };
     files.iter().map(String::as_str).find(matters)
 }

@@ -210,7 +210,8 @@ fn collected(executed: &[Executed], suite: usize) -> Result<Files, String> {
 fn folder(project: &Project<'_>, suite: usize) -> String {
     let name = |suite: usize| {
         let of = &project.suites[suite];
-        let parts = [of.runner_name, of.project.root.as_str(), of.project.name.as_deref().unwrap_or_default()];
+        let parts =
+            [of.runner_name, of.project.root.as_str(), of.project.name.as_deref().unwrap_or_default()];
         let odd = |c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c);
         let parts = parts.iter().filter(|part| !part.is_empty());
         parts.map(|part| part.replace(':', "-").replace(odd, ".")).collect::<Vec<_>>().join(".")

@@ -1,9 +1,9 @@
 //! `owed run --all`: the receipt of a run of everything.
 
 use owed_engine::change::ChangeKind;
+use owed_engine::outcome::Cases;
 use owed_engine::project::Project;
 use owed_engine::receipt::{Receipt, Scope};
-use owed_engine::outcome::Cases;
 use owed_engine::vcs::Base;
 use owed_gates::runs::full::{Full, FullDenial, KEY, Untracked, full};
 use owed_gates::runs::identify::Identified;
@@ -90,8 +90,13 @@ impl Worth {
         paid: &Paid,
     ) -> FullSeen {
         if let Some(receipt) = found {
-            let contradicted = items.iter().any(|item| item.result.outcome != "reused" && item.result.outcome != "passed");
-            let denied = if contradicted { vec![denied(FullDenial::NotPassed, "a test failed that it paid for")] } else { Vec::new() };
+            let contradicted =
+                items.iter().any(|item| item.result.outcome != "reused" && item.result.outcome != "passed");
+            let denied = if contradicted {
+                vec![denied(FullDenial::NotPassed, "a test failed that it paid for")]
+            } else {
+                Vec::new()
+            };
             let status = if contradicted { "denied" } else { "hit" };
             return FullSeen { status, receipt: Some(receipt.id().to_owned()), denied };
         }
@@ -102,7 +107,11 @@ impl Worth {
                 return FullSeen { status: "denied", receipt: None, denied };
             }
         };
-        let none = |why, detail: String| FullSeen { status: "denied", receipt: None, denied: vec![denied(why, detail)] };
+        let none = |why, detail: String| FullSeen {
+            status: "denied",
+            receipt: None,
+            denied: vec![denied(why, detail)],
+        };
         if let Some(reused) = items.iter().find(|item| !item.run) {
             return none(FullDenial::Reused, format!("{} was reused and not run", reused.result.path));
         }

@@ -147,7 +147,8 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         }
         None => None,
     };
-    let passed = no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
+    let passed =
+        no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
     let coverage = match covering {
         Some(covering) => {
             let all = (&project, items.as_slice());

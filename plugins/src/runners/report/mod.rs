@@ -28,13 +28,7 @@ const NODE_COVERAGE: (&str, &str) = ("coverage_node.mjs", include_str!("coverage
 const PYTHON_COVERAGE: (&str, &str) = ("owed_coverage.py", include_str!("owed_coverage.py"));
 
 fn reported(invocation: Invocation, files: &[(&'static str, &'static str)]) -> Reported {
-    Reported {
-        invocation,
-        files: files.to_vec(),
-        report: "report.jsonl",
-        artifacts: Vec::new(),
-        needs: &[],
-    }
+    Reported { invocation, files: files.to_vec(), report: "report.jsonl", artifacts: Vec::new(), needs: &[] }
 }
 
 /// What is left when coverage is asked for: `artifacts`, if one of `needs` is installed.
