@@ -40,6 +40,85 @@ pub(crate) struct RunAnswer {
     pub full: Option<FullSeen>,
     /// What was measured; null without `--coverage`.
     pub coverage: Option<CoverageSeen>,
+    /// What the queue of requests has to do with it.
+    pub queue: QueueSeen,
+}
+
+impl RunAnswer {
+    /// With nothing in it.
+    pub(crate) fn empty() -> Self {
+        Self {
+            schema: "owed.run/1",
+            verdict: "passed",
+            no_verdict: Vec::new(),
+            results: Vec::new(),
+            omitted: 0,
+            reused: 0,
+            record: None,
+            tripped: None,
+            audit: None,
+            full: None,
+            coverage: None,
+            queue: QueueSeen::default(),
+        }
+    }
+
+    /// Draws the verdict from the results, and from why there may be none.
+    pub(crate) fn judge(&mut self) {
+        self.no_verdict.sort();
+        self.no_verdict.dedup();
+        let failed = self.results.iter().any(|result| result.outcome == "failed");
+        self.verdict = match (failed, self.no_verdict.is_empty()) {
+            (true, _) => "failed",
+            (false, true) => "passed",
+            (false, false) => "no-verdict",
+        };
+        self.reused = self.results.iter().filter(|result| result.outcome == "reused").count();
+        let kept = self.results.iter().any(|result| result.receipt.is_some());
+        self.record = kept.then(|| ".owed/receipts".to_owned());
+    }
+
+    /// Adds the answer of another batch.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.results.extend(other.results);
+        self.results.sort_by(|a, b| (&a.path, a.runner, &a.project).cmp(&(&b.path, b.runner, &b.project)));
+        self.no_verdict.extend(other.no_verdict);
+        self.tripped = self.tripped.take().or(other.tripped);
+        self.audit = match (self.audit.take(), other.audit) {
+            (Some(mut one), Some(more)) => {
+                one.add(more);
+                Some(one)
+            }
+            (one, more) => one.or(more),
+        };
+        self.full = self.full.take().or(other.full);
+        self.coverage = match (self.coverage.take(), other.coverage) {
+            (Some(mut one), Some(more)) => {
+                one.artifacts.extend(more.artifacts);
+                one.unmeasured.extend(more.unmeasured);
+                Some(one)
+            }
+            (one, more) => one.or(more),
+        };
+        self.judge();
+    }
+}
+
+/// What the queue of requests has to do with a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct QueueSeen {
+    /// The request; null when none was made, because nothing had to be run.
+    pub request: Option<String>,
+    /// Whether the request is an earlier one, which covers what was asked for.
+    pub joined: bool,
+    /// The process whose result was taken, once everything was found as it was then.
+    pub shared_by: Option<u32>,
+    /// Requests that this run discharged, its own included.
+    pub discharged: Vec<String>,
+    /// Requests that have no verdict yet; `owed status` says why.
+    pub pending: Vec<String>,
+    /// Files in the queue that are no requests: what they asked for is not known.
+    pub held: Vec<String>,
 }
 
 /// What was measured.
@@ -107,6 +186,15 @@ pub(crate) struct AuditSeen {
     pub confirmed: usize,
     /// Those that failed with the inputs they had passed with.
     pub contradicted: Vec<Contradiction>,
+}
+
+impl AuditSeen {
+    /// Adds what another batch saw.
+    fn add(&mut self, more: Self) {
+        self.sampled += more.sampled;
+        self.confirmed += more.confirmed;
+        self.contradicted.extend(more.contradicted);
+    }
 }
 
 /// A receipt that was contradicted.

@@ -16,6 +16,11 @@ line. Only tests whose inputs all have names (class pure or pinned, see `owed op
 for; the others run each time. After a run every input is looked at again: one that was written \
 meanwhile leaves no receipt and no verdict.
 
+Without paths, requests of earlier runs that have no verdict yet (`owed status`) are part of what is \
+owed. One run works on a project at a time: another one waits, and takes the result of the first for \
+its own when sources, inputs, environment and platform are the same. A run that ends without a verdict \
+leaves its request in the queue.
+
 With --coverage each runner project leaves its coverage: JSON of istanbul's form for vitest and \
 jest, lcov for node:test, coverage.py's JSON for pytest and unittest. What a runner cannot measure \
 (mocha, or a provider that is not installed) leaves no verdict. Receipts with coverage and without are \
@@ -35,6 +40,8 @@ Examples:
   owed run --all --coverage --artifacts-out coverage
   owed run --all --audit 5           runs a twentieth of what is paid for all the same
   owed run --timeout 5m -- --bail 1  words after -- go to every runner
+  owed run --wait 30s                for at most 30 seconds behind another run
+  owed run --background --defer src/a.ts   from a hook: at once, or later
 
 The formats are human and json.";
 
@@ -51,7 +58,7 @@ The formats are human and json. Receipts lie in .owed/receipts and never hold a 
 and digests.";
 
 /// `owed run`.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Run {
     /// Exactly these files are the change (a folder stands for the files in it)
     #[arg(value_name = "PATH")]
@@ -71,6 +78,29 @@ pub(crate) struct Run {
     /// Run what is paid for, too
     #[arg(long)]
     pub no_reuse: bool,
+    /// How long to wait while other work has this project's lane: 90s, 5m
+    /// [default: 10m; with --background 2m]
+    #[arg(long, value_name = "D", value_parser = duration, help_heading = "Queue")]
+    pub wait: Option<Duration>,
+    /// Do not wait: leave the request in the queue and end with code 75 (for hooks)
+    #[arg(long, conflicts_with = "wait", help_heading = "Queue")]
+    pub defer: bool,
+    /// Make room for whoever waits for an answer: one background run a user, at most 10m, put
+    /// off when everything or more than --most test files are owed (for edits)
+    #[arg(long, overrides_with = "foreground", help_heading = "Queue")]
+    pub background: bool,
+    /// Overrides an earlier --background
+    #[arg(long, overrides_with = "background", help_heading = "Queue")]
+    pub foreground: bool,
+    /// How many test files a --background run may take on
+    #[arg(long, value_name = "N", default_value_t = 150, help_heading = "Queue")]
+    pub most: usize,
+    /// Memory that owed, a runner and all it starts may hold, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096, help_heading = "Queue")]
+    pub memory: u64,
+    /// Memory that must stay free on the host, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512, help_heading = "Queue")]
+    pub reserve: u64,
     /// Let tests see only the environment names that they are known to read, and count only
     /// these: receipts then outlive a shell and a machine
     #[arg(long)]

@@ -14,6 +14,7 @@ mod receipts;
 mod record;
 mod run;
 mod schema;
+mod status;
 mod why;
 
 use crate::args::{Cli, Command, Format};
@@ -46,6 +47,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Run(args) => {
             only("run", &[Human, Json])?;
             run::run(global, args, output)
+        }
+        Command::Status(args) => {
+            only("status", &[Human, Json])?;
+            status::run(global, args, output)
         }
         Command::Audit(command) => {
             only("audit", &[Human, Json])?;

@@ -107,8 +107,8 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
     let owed: Vec<String> = tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || parts::classes(project, &owed));
     let environment = parts::environment(None);
-    let context =
-        Context { root, environment: &environment, common: parts::standing(session, &Run::default()) };
+    let common = parts::standing(session, &Run::default());
+    let context = Context { root, environment: &environment, arguments: &[], common };
     // A file that several projects of one runner and one root run is one test of the plan.
     let mut numbers: std::collections::BTreeMap<(&str, &str, String), Vec<usize>> = Default::default();
     for (number, &reference) in project.tests.iter().enumerate() {

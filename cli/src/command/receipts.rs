@@ -123,9 +123,9 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
     let root = &session.site.root;
     let toolchain = Toolchain::new(root, &environment);
     let python = toolchain.python().ok();
-    let site_packages = python.as_deref().and_then(|python| toolchain.site_packages(python));
+    let sites = python.and_then(|python| toolchain.sites(&python, root).ok());
     let files = session.files();
-    let look = Look::new(root, files, &environment, site_packages.as_deref());
+    let look = Look::new(root, files, &environment, sites.as_deref());
     let mut answer = list(receipts)?;
     let (all, _) = receipts.all()?;
     for (seen, receipt) in answer.receipts.iter_mut().zip(&all) {
@@ -165,8 +165,12 @@ fn why_not(global: &Global, test: &str, output: &Output) -> anyhow::Result<Recei
     let classes = parts::classes(&project, std::slice::from_ref(&path));
     let environment = parts::environment(None);
     let root = &session.site.root;
-    let context =
-        Context { root, environment: &environment, common: parts::standing(&session, &Run::default()) };
+    let context = Context {
+        root,
+        environment: &environment,
+        arguments: &[],
+        common: parts::standing(&session, &Run::default()),
+    };
     let may = |number: &&usize| may_reuse(classes[**number].opacity);
     let asked: Vec<Asked> = numbers
         .iter()

@@ -13,6 +13,7 @@ use crate::answer::plan::PlanAnswer;
 use crate::answer::receipts::ReceiptsAnswer;
 use crate::answer::record::{RecordAnswer, RecordsAnswer, SuggestAnswer};
 use crate::answer::run::RunAnswer;
+use crate::answer::status::StatusAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
 use crate::exit::Exit;
@@ -35,6 +36,7 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
         SchemaOf::Audit => schema_for!(AuditAnswer),
         SchemaOf::Run => schema_for!(RunAnswer),
+        SchemaOf::Status => schema_for!(StatusAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),

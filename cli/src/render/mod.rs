@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod status;
 pub(crate) mod style;
 pub(crate) mod tree;
 pub(crate) mod trouble;

@@ -44,6 +44,13 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
     for why in &answer.no_verdict {
         let _ = writeln!(out, "  {} {}", style::warn(&why.reason), style::plain(&why.detail));
     }
+    let queue = &answer.queue;
+    if !queue.pending.is_empty() && !view.quiet {
+        let n = queue.pending.len();
+        let stay = if n == 1 { "stays" } else { "stay" };
+        let line = format!("{} without a verdict {stay} in the queue (`owed status`)", count(n, "request"));
+        let _ = writeln!(out, "  {}", style::dim(&line));
+    }
     out += &failures(answer, view);
     out += &audit(answer, view);
     out += &full(answer, view);

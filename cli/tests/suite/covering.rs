@@ -203,8 +203,11 @@ fn b25_what_cannot_be_measured_is_named_and_leaves_no_verdict() {
 
 fn full(answer: &Value) -> String {
     let full = &answer["full"];
+    if full.is_null() {
+        return "null".to_owned();
+    }
     let why = fields(&full["denied"], "reason").join(",");
-    format!("{} {why}", full["status"].as_str().unwrap_or("null")).trim_end().to_owned()
+    format!("{} {why}", full["status"].as_str().unwrap()).trim_end().to_owned()
 }
 
 #[test]

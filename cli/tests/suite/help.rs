@@ -8,6 +8,7 @@ const COMMANDS: &[&str] = &[
     "plan",
     "why",
     "run",
+    "status",
     "receipts",
     "audit",
     "record",

@@ -11,7 +11,7 @@ use crate::harness::owed_in;
 
 const COMMANDS: &[&str] = &[
     "audit", "plan", "matrix", "why", "opacity", "check", "receipts", "record", "records", "suggest", "run",
-    "graph", "doctor",
+    "status", "graph", "doctor",
 ];
 
 fn file(command: &str) -> PathBuf {

@@ -42,6 +42,10 @@ pub struct Runs<'a> {
     pub timeout: Duration,
     /// How many workers a runner may use.
     pub workers: Option<usize>,
+    /// Resident bytes that what is started may hold.
+    pub memory: u64,
+    /// Bytes that must stay available on the host.
+    pub reserve: u64,
     /// A person's words for the runner.
     pub arguments: &'a [String],
     /// Whether coverage is asked for.
@@ -169,7 +173,12 @@ fn in_directory(
         environment = environment.with("PYTHONPYCACHEPREFIX", &dir.join("pycache").to_string_lossy());
     }
     request.environment = environment.pairs().map(|(n, v)| (n.into(), v.into())).collect();
-    request.limits = Limits { deadline: runs.timeout, ..Limits::default() };
+    request.limits = Limits {
+        deadline: runs.timeout,
+        tree_memory: runs.memory,
+        host_reserve: runs.reserve,
+        ..Limits::default()
+    };
     request.keep = Keep { chars: OUTPUT, redact: true };
     let ended = match runs.supervisor.prepare(&request) {
         Ok(prepared) => prepared.run(runs.stop, &mut |_| {}),

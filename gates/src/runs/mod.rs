@@ -5,6 +5,8 @@
 //! - [`store`] keeps receipts and the tables of their entries.
 //! - [`environment`] says which names a child sees and which of them count.
 //! - [`toolchain`] chooses interpreters and programs, and never another one silently.
+//! - `asked` asks interpreters what they are, and `startup` looks at what they load by
+//!   themselves.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
 //! - [`mod@full`] is the receipt of a run of everything, [`coverage`] what runs leave besides.
 //! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
@@ -15,6 +17,7 @@
 //! receipt when any input differs after the run from what it was before, and takes no
 //! verdict from terminal text.
 
+mod asked;
 pub mod coverage;
 pub mod decide;
 pub mod environment;
@@ -25,5 +28,6 @@ pub mod look;
 pub mod observed;
 mod packages;
 pub mod settle;
+mod startup;
 pub mod store;
 pub mod toolchain;

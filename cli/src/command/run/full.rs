@@ -22,11 +22,11 @@ pub(super) struct Worth(Result<Full, Vec<(FullDenial, String)>>);
 pub(super) fn worth(
     session: &Session,
     project: &Project<'_>,
-    args: &Run,
+    (args, all): (&Run, bool),
     before: &Identified,
     paid: &Paid,
 ) -> Option<Worth> {
-    if !args.all {
+    if !all {
         return None;
     }
     if let Some(why) = paid.standing.tripped() {

@@ -8,9 +8,11 @@ mod covering;
 mod full;
 mod observing;
 pub(super) mod parts;
+mod queued;
+mod shared;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
@@ -23,20 +25,20 @@ use owed_gates::runs::full::inventory;
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
-use owed_gates::supervise::Stop;
 
 use super::paid::Paid;
 use crate::answer;
 use crate::answer::plan::directory;
 use crate::answer::run::{Denied, RunAnswer, TestResult};
-use crate::args::{Against, Format, Global, Run};
+use crate::args::{Format, Global, Run};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::render;
 use crate::session::{Question, Session};
 use covering::Covering;
-use parts::{Class, Lane, classes, environment, key, pinned, standing, supervisor};
+use parts::{Class, classes, environment, key, pinned, standing, supervisor};
+use work::{Attempt, Go, Limits, Planned, Work};
 
 /// A test of the plan on its way.
 struct Item {
@@ -51,20 +53,34 @@ struct Item {
     audited: Option<Box<Receipt>>,
 }
 
-/// Answers.
-pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Result<Exit> {
-    let against = Against { base: args.base.clone(), ..Against::default() };
+pub(crate) use queued::run;
+
+/// One attempt at what `work` asks for. `go` is asked once, right before the first test is
+/// run, and not at all when everything is paid for.
+fn attempt(
+    global: &Global,
+    args: &Run,
+    work: &Work<'_>,
+    go: &mut dyn FnMut(&Planned) -> anyhow::Result<Go>,
+    output: &Output,
+) -> anyhow::Result<Attempt> {
+    // A batch produces what each of its requests asks for.
+    let with_coverage = Run { coverage: true, ..args.clone() };
+    let args = if work.also.coverage { &with_coverage } else { args };
+    let against = work.against();
     let session = Session::open(global, &against, output)?;
     let root = session.site.root.clone();
-    let lane = match Lane::enter(&root)? {
-        Some(lane) => lane,
-        None => return deferred(global, output),
-    };
-    let question = Question { against: &against, paths: &args.paths, all: args.all };
-    let (project, compared) = session.compare(&question, Reading::Declarations)?;
+    let sources = work.look(&session);
+    let question = Question { against: &against, paths: work.paths(), all: work.compares_nothing() };
+    let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
+    let asks = work.asks(&compared.delta);
+    work.unite(&mut compared, &project);
     let paid = Paid::open(&root).with(args, &session)?;
-    let options =
-        SelectOptions { all: args.all, observed: paid.observed.by_path(), ..SelectOptions::default() };
+    let options = SelectOptions {
+        all: work.selects_all(),
+        observed: paid.observed.by_path(),
+        ..SelectOptions::default()
+    };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || classes(&project, &owed));
@@ -73,45 +89,67 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
-    let context = Context { root: &root, environment: &environment, common };
+    let sight = sources.sight(&environment, &common);
+    let arguments = &args.runner_arguments;
+    let context = Context { root: &root, environment: &environment, arguments, common };
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
         reuse(&project, &mut items, &before, &paid);
     }
-    let worth = full::worth(&session, &project, args, &before, &paid);
+    let worth = full::worth(&session, &project, (args, work.selects_all()), &before, &paid);
     let paid_at_once = worth.as_ref().filter(|_| !args.no_reuse).and_then(|all| all.pay(&mut items, &paid));
     if let Some(percent) = args.audit {
         audited::choose(&mut items, percent);
     }
     let mut covering = Covering::asked(&session, args, &paid);
-    if let Some(covering) = &mut covering {
-        covering.together(&project, &mut items, &before);
+    match &mut covering {
+        // What is measured is the run of this call, or one whose coverage was kept.
+        Some(covering) => covering.together(&project, &mut items, &before),
+        None => {
+            // What is put to the test is run here, whoever has run it before.
+            let open = items.iter_mut().filter(|item| item.audited.is_none());
+            work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
+        }
     }
 
-    let stop = Stop::default();
-    stop.on_signals()?;
-    let supervisor = supervisor()?;
-    let runs = Runs {
-        root: &root,
-        environment: &environment,
-        supervisor: &supervisor,
-        timeout: args.timeout.unwrap_or(Duration::from_secs(1_800)),
-        workers: args.workers.map(std::num::NonZeroUsize::get),
-        arguments: &args.runner_arguments,
-        coverage: args.coverage,
-        stop: &stop,
-    };
     let mut no_verdict = Vec::new();
-    let mut executed =
-        session.timed("runners", || executions(&project, &mut items, &runs, &mut no_verdict, output));
+    let mut executed = Vec::new();
+    let mut ran_with = None;
+    let open = items.iter().filter(|item| item.result.outcome == "not-run").count();
+    if open > 0 {
+        let planned = Planned { asks: &asks, open, is_whole: selection.omitted == 0 };
+        match go(&planned)? {
+            Go::Defer(why) => no_verdict.push(why),
+            Go::Run(limits) => {
+                let runs = Runs {
+                    root: &root,
+                    environment: &environment,
+                    supervisor: &supervisor()?,
+                    timeout: limits.timeout,
+                    workers: None,
+                    memory: limits.memory,
+                    reserve: limits.reserve,
+                    arguments: &args.runner_arguments,
+                    coverage: args.coverage,
+                    stop: &limits.stop,
+                };
+                executed = session.timed("runners", || {
+                    executions(&project, &mut items, (&runs, &limits), &mut no_verdict, output)
+                });
+                ran_with = Some(limits);
+            }
+        }
+    }
 
     let mut same_tests = true;
     let mut files_after = Err("nothing was run".to_owned());
+    let mut sight_after = sight.clone();
     if items.iter().any(|item| item.run) {
         let mut observations = paid.observed.clone();
         observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
         observing::keep((&project, &root), observations, output);
         let again = Session::open(global, &against, output)?;
+        sight_after = work.look(&again).sight(&environment, &context.common);
         let now = again.read(Reading::Declarations);
         same_tests = inventory(&project) == inventory(&now);
         if covering.is_some() {
@@ -129,7 +167,8 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
                 }
             }
         }
-        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let common = standing(&again, args);
+        let context = Context { root: &root, environment: &environment, arguments, common };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
         settled(
             &project,
@@ -147,6 +186,9 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         }
         None => None,
     };
+    if let Some(limits) = &ran_with {
+        limits.explain(&mut no_verdict);
+    }
     let passed =
         no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
     let coverage = match covering {
@@ -156,25 +198,21 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         }
         None => None,
     };
-    for missing in coverage.iter().flat_map(|coverage| &coverage.unmeasured) {
+    if no_verdict.is_empty() {
         // What was asked for and not measured is not done.
-        no_verdict.push(Denied::new("unmeasured", format!("{}: {}", missing.runner, missing.detail)));
+        let missing = coverage.iter().flat_map(|coverage| &coverage.unmeasured);
+        let said = missing.map(|one| Denied::new("unmeasured", format!("{}: {}", one.runner, one.detail)));
+        no_verdict.extend(said);
     }
     let full = worth.map(|all| all.settle(&items, (paid_at_once, same_tests), &paid));
-    drop(lane);
     let mut answer = answered(items, selection.omitted, no_verdict);
     answer.tripped = paid.standing.tripped().map(str::to_owned);
     answer.audit = audit;
     answer.full = full;
     answer.coverage = coverage;
-    show(global, output, &answer, &executed, &compared.sentence)
-}
-
-/// Somebody else is at it: nothing was looked at.
-fn deferred(global: &Global, output: &Output) -> anyhow::Result<Exit> {
-    let why = Denied::new("deferred", "another `owed run` works on this project; nothing was started");
-    let answer = answered(Vec::new(), 0, vec![why]);
-    show(global, output, &answer, &[], "")
+    let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
+    let idle = work::idle(&selection);
+    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
 }
 
 /// The owed tests, each once.
@@ -267,12 +305,12 @@ fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, paid: &
 fn executions(
     project: &Project<'_>,
     items: &mut [Item],
-    runs: &Runs<'_>,
+    (runs, limits): (&Runs<'_>, &Limits),
     no_verdict: &mut Vec<Denied>,
     output: &Output,
 ) -> Vec<Executed> {
     let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for item in items.iter_mut().filter(|item| item.result.outcome != "reused") {
+    for item in items.iter_mut().filter(|item| item.result.outcome == "not-run") {
         item.run = true;
         wanted.entry(project.tests[item.number].suite).or_default().push(item.number);
     }
@@ -294,7 +332,9 @@ fn executions(
             directory(project.suites[suite].project.root.clone()),
             render::count(command.1.len(), "test file"),
         )));
-        match execute(project, suite, command, runs, number) {
+        // Asked again each time: the host is not what it was when the plan was made.
+        let runs = Runs { workers: limits.workers(), timeout: limits.time_left(), ..*runs };
+        match execute(project, suite, command, &runs, number) {
             Ok(done) => executed.push(done),
             Err(NoRun::Unavailable(missing)) => {
                 no_verdict.push(Denied::new("unavailable", format!("{}; {}", missing.what, missing.remedy)));
@@ -374,29 +414,9 @@ fn answered(items: Vec<Item>, omitted: usize, mut no_verdict: Vec<Denied>) -> Ru
         let detail = format!("{} without a result", render::count(open, "test file"));
         no_verdict.push(Denied::new("incomplete", detail));
     }
-    no_verdict.sort();
-    no_verdict.dedup();
-    let failed = results.iter().any(|result| result.outcome == "failed");
-    let verdict = match (failed, no_verdict.is_empty()) {
-        (true, _) => "failed",
-        (false, true) => "passed",
-        (false, false) => "no-verdict",
-    };
-    let reused = results.iter().filter(|result| result.outcome == "reused").count();
-    let record = results.iter().any(|result| result.receipt.is_some()).then(|| ".owed/receipts".to_owned());
-    RunAnswer {
-        schema: "owed.run/1",
-        verdict,
-        no_verdict,
-        results,
-        omitted,
-        reused,
-        record,
-        tripped: None,
-        audit: None,
-        full: None,
-        coverage: None,
-    }
+    let mut answer = RunAnswer { no_verdict, results, omitted, ..RunAnswer::empty() };
+    answer.judge();
+    answer
 }
 
 fn show(

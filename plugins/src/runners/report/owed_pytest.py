@@ -2,10 +2,15 @@
 one JSON object a line, to ``report.jsonl`` beside this file. A report without its ``end``
 line is truncated."""
 
-import importlib.util
-import json
 import os
 import sys
+
+if not getattr(sys.flags, "safe_path", False):
+    # What `python -m pytest` puts first, before anything is imported from there.
+    sys.path[0] = os.getcwd()
+
+import importlib.util
+import json
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PLACE = os.path.join(_HERE, "report.jsonl")
@@ -126,8 +131,6 @@ class _Report:
 
 
 def _main():
-    # What `python -m pytest` puts first.
-    sys.path[0] = os.getcwd()
     sys.argv[0] = "pytest"
     arguments = sys.argv[1:]
     _COVERAGE.start()

@@ -2,11 +2,18 @@
 happened in each test file, one JSON object a line, to ``report.jsonl`` beside this file. A
 report without its ``end`` line is truncated."""
 
+import os
+import sys
+
+_PROGRAM = sys.argv[2] if len(sys.argv) > 2 and sys.argv[1] == "--program" else None
+if not getattr(sys.flags, "safe_path", False):
+    # What `python -m unittest` and `python PROGRAM` put first, before anything is imported
+    # from there.
+    sys.path[0] = os.getcwd() if _PROGRAM is None else os.path.dirname(os.path.abspath(_PROGRAM))
+
 import importlib.util
 import json
-import os
 import runpy
-import sys
 import time
 import unittest
 
@@ -180,16 +187,12 @@ def _main():
     _watch("addExpectedFailure", _count("passed"))
     _watch("addUnexpectedSuccess", _count("failed"))
     _watch("addSubTest", _subtest)
-    # What `python -m unittest` puts first.
-    sys.path[0] = os.getcwd()
     interrupted = False
     status = 1
     try:
-        if len(sys.argv) > 2 and sys.argv[1] == "--program":
-            program = sys.argv[2]
+        if _PROGRAM is not None:
             sys.argv = sys.argv[2:]
-            sys.path[0] = os.path.dirname(os.path.abspath(program))
-            runpy.run_path(program, run_name="__main__")
+            runpy.run_path(_PROGRAM, run_name="__main__")
             status = 0
         else:
             sys.argv[0] = "python -m unittest"
