@@ -199,6 +199,23 @@ impl Receipts {
         Ok(())
     }
 
+    /// Takes away every receipt of `key`, whatever its identity.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn remove_all(&self, key: &Key<'_>) -> io::Result<()> {
+        let name = key.file_name();
+        let passed = self.files("passed")?.into_iter();
+        let all = passed.filter(|path| name_of(path).split_once('.').is_some_and(|(_, own)| own == name));
+        for path in all.chain(std::iter::once(self.dir.join("last").join(&name))) {
+            match fs::remove_file(path) {
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Where the receipt of `key` with this identity lies.
     pub fn place(&self, key: &Key<'_>, identity: &str) -> PathBuf {
         self.dir.join("passed").join(format!("{identity}.{}", key.file_name()))

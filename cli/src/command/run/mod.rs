@@ -64,9 +64,6 @@ fn attempt(
     go: &mut dyn FnMut(&Planned) -> anyhow::Result<Go>,
     output: &Output,
 ) -> anyhow::Result<Attempt> {
-    // A batch produces what each of its requests asks for.
-    let with_coverage = Run { coverage: true, ..args.clone() };
-    let args = if work.also.coverage { &with_coverage } else { args };
     let against = work.against();
     let session = Session::open(global, &against, output)?;
     let root = session.site.root.clone();
