@@ -66,7 +66,7 @@ fn said(ran: &Ran) -> String {
 }
 
 #[test]
-fn c5_a_row_is_a_miss_incomplete_or_clean() {
+fn c05_a_row_is_a_miss_incomplete_or_clean() {
     let (project, root) = planned();
     let report = |name: &str, text: &str| project.write(name, text);
     report("clean.json.out", &jest(&root, &ALL));
