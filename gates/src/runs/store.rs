@@ -97,6 +97,26 @@ impl Receipts {
         }
     }
 
+    /// Those in a directory of another checkout, for the project at `root`.
+    pub fn elsewhere(root: &Path, dir: &Path) -> Self {
+        Self { root: root.to_owned(), dir: dir.to_owned() }
+    }
+
+    /// Where they lie.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Takes over a receipt of another store, with the table that it needs.
+    ///
+    /// # Errors
+    /// When the table is not what the receipt says, or something cannot be written.
+    pub fn take(&self, from: &Self, receipt: &Receipt) -> io::Result<()> {
+        let table = from.table(&receipt.table).ok_or_else(|| io::Error::other("its entries are gone"))?;
+        self.put_table(&table)?;
+        self.put_receipt(receipt)
+    }
+
     /// Whether there is none at all.
     pub fn is_empty(&self) -> bool {
         fs::read_dir(self.dir.join("passed")).map_or(true, |mut entries| entries.next().is_none())
@@ -174,6 +194,23 @@ impl Receipts {
         let same = Receipt::parse(&fs::read(&last).unwrap_or_default()).is_ok_and(|r| r.identity == identity);
         let passed = self.dir.join("passed").join(format!("{identity}.{name}"));
         for path in std::iter::once(passed).chain(same.then_some(last)) {
+            match fs::remove_file(path) {
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away every receipt of `key`, whatever its identity.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn remove_all(&self, key: &Key<'_>) -> io::Result<()> {
+        let name = key.file_name();
+        let passed = self.files("passed")?.into_iter();
+        let all = passed.filter(|path| name_of(path).split_once('.').is_some_and(|(_, own)| own == name));
+        for path in all.chain(std::iter::once(self.dir.join("last").join(&name))) {
             match fs::remove_file(path) {
                 Err(error) if !is_absent(&error) => return Err(error),
                 _ => {}
