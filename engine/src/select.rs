@@ -35,6 +35,10 @@ pub struct SelectOptions {
     pub all: bool,
     /// `--opacity strict`: time-opaque tests are owed by any change, too.
     pub strict_opacity: bool,
+    /// By path of a file: the paths of the tests that loaded it when they were last run. Such
+    /// a test is owed by a change of the file, whatever its closure says; the closure is never
+    /// narrowed by it.
+    pub observed: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// How many reasons a test keeps in a plan; `why` gives all of them.
@@ -266,8 +270,8 @@ impl<'p, 'd> Context<'p, 'd> {
                 owed.push((number, wanted.then(|| self.reason(placed, &reach.chain(node)))));
             }
         }
-        for (number, reason) in self.companions(placed.change).into_iter().chain(self.declared(placed.change))
-        {
+        let by_name = self.companions(placed.change).into_iter().chain(self.declared(placed.change));
+        for (number, reason) in by_name.chain(self.observed(placed.change)) {
             if !owed.iter().any(|(n, _)| *n == number) {
                 owed.push((number, Some(reason)));
             }
@@ -345,8 +349,7 @@ impl<'p, 'd> Context<'p, 'd> {
         match self.project.graph.key(node) {
             NodeKey::Test(number) => self.project.test_path(self.project.tests[*number as usize]).to_owned(),
             NodeKey::Source { path, .. } | NodeKey::Data(path) | NodeKey::Manifest(path) => path.to_string(),
-            NodeKey::Listing { listing, .. } if listing.dir.is_empty() => listing.glob.clone(),
-            NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
+            NodeKey::Listing { listing, .. } => listing.shown(),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
             NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
@@ -435,6 +438,25 @@ impl<'p, 'd> Context<'p, 'd> {
                             detail: None,
                         },
                     ));
+                }
+            }
+        }
+        owed
+    }
+
+    /// Rule 5: tests that loaded the changed file when they were last run.
+    fn observed(&self, change: &Change) -> Vec<(usize, Reason)> {
+        let mut owed = Vec::new();
+        for path in change.paths() {
+            for test in self.options.observed.get(path).into_iter().flatten() {
+                for &number in self.tests_at(test) {
+                    let reason = Reason {
+                        kind: ReasonKind::Observed,
+                        changed: Some(change.path.clone()),
+                        chain: vec![test.clone(), path.to_owned()],
+                        detail: None,
+                    };
+                    owed.push((number, reason));
                 }
             }
         }

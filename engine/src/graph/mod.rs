@@ -169,6 +169,8 @@ pub enum Origin {
     Import(u32),
     /// The file as a whole: it could not be read or parsed.
     File,
+    /// The offered effect with this number.
+    Offered(u32),
 }
 
 /// A path at which nothing is: all that is kept of it.
