@@ -245,14 +245,11 @@ fn is_written(dialect: Dialect, import: &Import, bytes: &[u8]) -> bool {
             starts(&["import", "export", "typeofimport("])
         }
         (_, ImportKind::Require) => {
-            (starts(&["import"]) && plain.contains(specifier)) || argument(&["require(", "jest.requireActual("])
+            (starts(&["import"]) && plain.contains(specifier))
+                || argument(&["require(", "jest.requireActual("])
         }
-        (_, ImportKind::Dynamic) => {
-            argument(&["import(", "vi.importActual(", "vitest.importActual("])
-        }
-        (_, ImportKind::Resolve) => {
-            argument(&["require.resolve(", "import.meta.resolve("])
-        }
+        (_, ImportKind::Dynamic) => argument(&["import(", "vi.importActual(", "vitest.importActual("]),
+        (_, ImportKind::Resolve) => argument(&["require.resolve(", "import.meta.resolve("]),
         (_, ImportKind::Mock) => plain.split_once('(').is_some_and(|(callee, _)| {
             starts(&["vi.", "vitest.", "jest."]) && argument(&[&format!("{callee}(")])
         }),

@@ -67,12 +67,8 @@ pub const TYPESCRIPT: Source = Source {
 };
 
 /// TypeScript with JSX.
-pub const TSX: Source = Source {
-    name: "tsx",
-    extensions: &["tsx"],
-    grammar: tree_sitter_typescript::LANGUAGE_TSX,
-    ..TYPESCRIPT
-};
+pub const TSX: Source =
+    Source { name: "tsx", extensions: &["tsx"], grammar: tree_sitter_typescript::LANGUAGE_TSX, ..TYPESCRIPT };
 
 /// JavaScript, with JSX.
 pub const JAVASCRIPT: Source = Source {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use owed_engine::facts::{Span, Test, TestKind};
 use super::Dialect;
 use super::lines::Lines;
 use super::matches::Syntax;
 use super::strings::value;
 use crate::grammar::{Part, Role, SheetKind};
+use owed_engine::facts::{Span, Test, TestKind};
 
 /// The title of a test that is not a literal.
 const COMPUTED: &str = "<computed>";
@@ -32,7 +32,8 @@ pub(super) fn read(syntax: &Syntax<'_>, lines: &Lines) -> Option<Vec<Test>> {
             "identifier" if dialect == Dialect::Python => Some(text[name.byte_range()].to_owned()),
             _ => value(dialect, name, text),
         });
-        let place = name.filter(|_| dialect == Dialect::Python).map_or(outer, |name| syntax.parsed.span(name));
+        let place =
+            name.filter(|_| dialect == Dialect::Python).map_or(outer, |name| syntax.parsed.span(name));
         let test = gathered.entry((outer.start, std::cmp::Reverse(outer.end))).or_insert(Gathered {
             kind: TestKind::Case,
             skipped: false,
