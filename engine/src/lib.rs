@@ -33,7 +33,7 @@ pub mod problem;
 pub mod project;
 pub mod read;
 mod reader;
-mod recall;
+pub mod recall;
 pub mod receipt;
 pub mod resolve;
 pub mod runner;
