@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
+use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
 
 use super::declare::is_builtin;
@@ -251,7 +252,11 @@ impl<'w, 'a> Names<'w, 'a> {
         let Some(symbol) = names.find(&name.id) else { return nothing() };
         match names.resolve(scope, symbol) {
             // In the body of a class, a name that is not bound there yet is that of the module.
-            Some(at) if at == scope && names.scope(at).kind == ScopeKind::Class => {
+            Some(at)
+                if at == scope
+                    && names.scope(at).kind == ScopeKind::Class
+                    && !self.is_bound_before(at, symbol, name.range) =>
+            {
                 let mut around = names.scope(at).parent;
                 while names.scope(around).kind == ScopeKind::Class {
                     around = names.scope(around).parent;
@@ -268,6 +273,25 @@ impl<'w, 'a> Names<'w, 'a> {
             Some(at) => self.of_symbol(at, symbol, member),
             None => self.unbound(&name.id, symbol),
         }
+    }
+
+    /// Whether the body of a class certainly binds a name before the place `read`.
+    fn is_bound_before(&self, class: ScopeId, symbol: Symbol, read: TextRange) -> bool {
+        let names = &self.walk.names;
+        !names.is_unsure(symbol)
+            && names.bindings(class, symbol).any(|binding| {
+                let written = match binding.bound {
+                    Bound::Value(value) => value.range(),
+                    Bound::Function(def, _) => def.range,
+                    Bound::Class(def, _) => def.range,
+                    Bound::Import(target) => match self.walk.targets.get(target as usize) {
+                        Some(target) => target.range,
+                        None => return false,
+                    },
+                    _ => return false,
+                };
+                written.end() <= read.start()
+            })
     }
 
     /// What a name that no scope of the file binds stands for.

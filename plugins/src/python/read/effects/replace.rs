@@ -136,7 +136,7 @@ impl<'a> Judge<'_, 'a> {
                 // An operation under another name has counted where it got the name.
                 let counted = !is_import
                     && !TABLE.is_holder(name)
-                    && !TABLE.row(name).is_some_and(|row| row.handed_on.is_some());
+                    && TABLE.row(name).is_none_or(|row| row.handed_on.is_none());
                 if !counted {
                     self.reference(name, range, &MODULE_SITE);
                 }

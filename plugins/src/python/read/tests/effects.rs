@@ -144,7 +144,10 @@ fn package_resources() {
         ["string a.txt", "file here:a.txt"]
     );
     assert_eq!(rest("import pkgutil\npkgutil.get_data(__name__, 'd/x.bin')"), ["glob ./d/x.bin"]);
-    assert_eq!(rest(&format!("{files}def f(p): files(p).joinpath('x').read_text()")), ["computed-load in f"]);
+    assert_eq!(
+        rest(&format!("{files}def f(p): files(p).joinpath('x').read_text()")),
+        ["computed-load in f", "computed-load in f"]
+    );
 }
 
 #[test]
@@ -209,6 +212,8 @@ fn time_and_chance_by_scope() {
         ("import time\ndef f(time): time.time()", &[]),
         ("import time\ndef f():\n    time.time()\n    time = g()", &[]),
         ("import time\nclass A:\n    time = B()\n    x = time.time()", &[]),
+        ("import time\nclass A:\n    time = time.time()", &["clock"]),
+        ("import time\nclass A:\n    if c:\n        time = B()\n    x = time.time()", &["clock"]),
         ("import time\nclass A:\n    time = B()\n    def f(self): time.time()", &["clock in A"]),
         ("import time\n[time.time() for time in x]\n", &[]),
         ("from a import time\ntime.time()", &[]),

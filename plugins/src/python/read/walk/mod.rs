@@ -21,7 +21,7 @@ pub(in crate::python::read) use site::{
     Docstring, Guard, Holds, Imported, Site, Statement, Target, Use, What,
 };
 
-use super::scope::{Bound, MODULE, ScopeId, Scopes, Symbol, flag};
+use super::scope::{Bound, MODULE, ScopeId, ScopeKind, Scopes, Symbol, flag};
 use super::units::{MAIN_UNIT, MODULE_UNIT, Unit, UnitId};
 
 /// How deep trees are walked on the caller's own stack; deeper ones get their own.
@@ -84,6 +84,8 @@ pub(in crate::python::read) struct Walk<'a> {
     optional: u32,
     /// Blocks of the module that may not run.
     branches: u32,
+    /// Blocks around the statement that may not run, in a function or class.
+    blocks: u32,
     type_only: u32,
     annotation: bool,
     modules: bool,
@@ -131,6 +133,7 @@ impl<'a> Walk<'a> {
             functions: 0,
             optional: 0,
             branches: 0,
+            blocks: 0,
             type_only: u32::from(stub),
             annotation: false,
             modules: false,
@@ -240,6 +243,9 @@ impl<'a> Walk<'a> {
     }
 
     fn bind_in(&mut self, scope: ScopeId, symbol: Symbol, bound: Bound<'a>) {
+        if self.blocks > 0 && self.names.scope(scope).kind == ScopeKind::Class {
+            self.names.doubt(symbol);
+        }
         if self.names.flags(symbol) & flag::BUILTIN != 0 {
             // `global` in a function that may not be called, `eval = eval`, a deleted name.
             let later = scope != MODULE && self.names.is_global(scope, symbol);

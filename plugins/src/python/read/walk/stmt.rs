@@ -131,7 +131,9 @@ impl<'a> Walk<'a> {
             }
             Stmt::Pass(_) | Stmt::Break(_) | Stmt::Continue(_) | Stmt::IpyEscapeCommand(_) => {}
             Stmt::If(_) | Stmt::Try(_) | Stmt::With(_) | Stmt::For(_) | Stmt::While(_) | Stmt::Match(_) => {
+                self.blocks += 1;
                 self.compound(stmt, &mut |walk, body| walk.body(body));
+                self.blocks -= 1;
             }
         }
         self.depth -= 1;
