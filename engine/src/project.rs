@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
 use crate::cache::snapshot::{RunnerSeen, Seen, Source};
-use crate::cache::{Cache, TracedLoader, TracedTree};
+use crate::cache::{Cache, Traced, TracedLoader, TracedTree};
 use crate::change::Change;
 use crate::closure;
 use crate::digest::Digest;
@@ -255,9 +255,9 @@ impl<'a> Project<'a> {
             Some(mut record) => {
                 let traced = TracedTree::new(self.tree);
                 record.wires = closure::resolve(self, &traced, true);
-                let (reads, located) = traced.finish();
-                record.reads = reads;
-                record.located = located;
+                let traced = traced.finish();
+                record.located = traced.located;
+                record.reads = traced.into_reads();
                 self.record = Some(record);
             }
         }
@@ -294,8 +294,8 @@ impl<'a> Project<'a> {
         let discovery =
             self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
         let asked = loader.was_asked();
-        let (reads, located) = tree.finish();
-        RunnerSeen { reads, asked, located, discovery }
+        let Traced { reads, lacks, located } = tree.finish();
+        RunnerSeen { reads, lacks, asked, located, discovery }
     }
 
     /// Takes what the runners found, in their order.

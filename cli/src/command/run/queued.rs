@@ -244,6 +244,11 @@ impl Desk<'_> {
             timeout: terms.timeout_ms.map(Duration::from_millis),
             no_reuse: terms.no_reuse,
             env_strict: terms.env_strict,
+            // A call without coverage leaves requests for it in the queue: where it cannot be
+            // measured, they would keep every other run from its verdict.
+            coverage: asks.coverage && self.args.coverage,
+            artifacts_out: None,
+            audit: None,
             runner_arguments: terms.arguments.clone(),
             ..self.args.clone()
         };
@@ -326,12 +331,15 @@ impl Desk<'_> {
         let outcome = Outcome {
             verdict,
             full: is_full(&attempt.answer),
-            coverage: false,
+            coverage: attempt.answer.coverage.as_ref().is_some_and(|made| made.unmeasured.is_empty()),
             shared: attempt.sight.clone().map(|sight| (sight, shared::write(&attempt.answer))),
         };
         let before = attempt.sources.all().apart_from(attempt.idle.clone());
         let settled = self.queue.complete(&batch, &outcome, &before)?;
         let kept = settled.kept.iter().find(|kept| own.is_some_and(|own| own.id == kept.request));
+        // This call may have joined a request for more than it asks for itself.
+        let wants = |reason: &str| attempt.asks.coverage || reason != "no-coverage";
+        let kept = kept.filter(|kept| wants(&kept.reason));
         if let Some(kept) = kept {
             attempt.answer.no_verdict.push(Denied::new(&kept.reason, kept.detail.clone()));
             attempt.answer.judge();
