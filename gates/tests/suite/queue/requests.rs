@@ -96,7 +96,7 @@ fn c07_a_covered_request_is_the_pending_one_and_wider_ones_retire_what_nobody_aw
 
     // A full one is retired by no selected one, however much that names.
     let whole = submit(&queue, full(), Stay::Leaves);
-    assert_eq!(whole.retired, [widest.id.clone()]);
+    assert_eq!(whole.retired, [widest.id.as_str()]);
     let selected = submit(&queue, paths(&["a", "b", "c", "d", "e"]), Stay::Leaves);
     assert_eq!((selected.joined, selected.retired.len()), (false, 0), "nobody would look at e after the run");
     assert!(ids(&queue).contains(&whole.id));
@@ -172,7 +172,7 @@ fn c08_coverage_joins_only_what_produces_it_and_only_its_production_discharges_i
     let plain = submit(&queue, paths(&["a"]), Stay::Leaves);
     let covering = submit(&queue, with_coverage(paths(&["a"])), Stay::Leaves);
     assert!(!covering.joined);
-    assert_eq!(covering.retired, [plain.id.clone()], "a producer of coverage runs the tests as well");
+    assert_eq!(covering.retired, [plain.id.as_str()], "a producer of coverage runs the tests as well");
     assert!(submit(&queue, paths(&["a"]), Stay::Leaves).joined, "and is good for one who wants none");
     let more = submit(&queue, paths(&["a", "b"]), Stay::Leaves);
     assert_eq!((more.joined, more.retired.len()), (false, 0), "coverage never gives way to a plain run");
@@ -185,13 +185,13 @@ fn c08_coverage_joins_only_what_produces_it_and_only_its_production_discharges_i
     assert_eq!(batch.requests.len(), 2);
     let look = Look::at(root.path(), &["a", "b"]);
     let settled = queue.complete(&batch, &outcome(false, false), &look).unwrap();
-    assert_eq!(settled.discharged, [more.id.clone()]);
+    assert_eq!(settled.discharged, [more.id.as_str()]);
     assert_eq!(
         (settled.kept[0].request.as_str(), settled.kept[0].reason.as_str()),
         (covering.id.as_str(), "no-coverage")
     );
     let settled = queue.complete(&take(), &outcome(false, true), &look).unwrap();
-    assert_eq!(settled.discharged, [covering.id.clone()]);
+    assert_eq!(settled.discharged, [covering.id.as_str()]);
     assert_eq!(ids(&queue), Vec::<String>::new());
 }
 
@@ -211,7 +211,7 @@ fn c10_requests_outlive_kills_and_restarts() {
     // What was seen at work is still said to have been seen; it is in flight no more, so that
     // a wider request may take the place of its requests.
     let taken = queue.taken().unwrap().unwrap();
-    assert_eq!(taken.requests, [kept[0].id.clone()]);
+    assert_eq!(taken.requests, [kept[0].id.as_str()]);
     assert_eq!(submit(&queue, paths(&["a", "b"]), Stay::Leaves).retired, taken.requests);
 }
 
@@ -268,7 +268,7 @@ fn c19_a_persons_word_is_bound_to_the_bytes_and_is_no_evidence() {
     assert!(queue.result(&made.id).is_none(), "nobody can take it for a result");
     assert_eq!(log(root.path())[0]["event"], "acknowledged");
     std::fs::write(root.path().join("a"), "2").unwrap();
-    assert_eq!(ids(&queue), [made.id.clone()], "other bytes, and it is pending again");
+    assert_eq!(ids(&queue), [made.id.as_str()], "other bytes, and it is pending again");
     std::fs::write(root.path().join("a"), "1").unwrap();
     assert_eq!(queue.pending().unwrap().requests.len(), 0);
     // Every test can only be vouched for where the checkout can be observed as a whole.

@@ -98,11 +98,11 @@ fn c10_one_who_gives_up_waiting_cancels_nothing() {
     until("the other one waits", || queue.awaited(&own.id).unwrap() == 2);
     assert!(again(name, project, "short").wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(at.join("short")).unwrap(), "busy-project");
-    assert_eq!(ids(&queue), [own.id.clone()], "the request is still there, and so is its batch");
+    assert_eq!(ids(&queue), [own.id.as_str()], "the request is still there, and so is its batch");
     assert_eq!(queue.taken().unwrap().unwrap().batch, batch.id);
     let shared = Some((sight(at, &["a"], "UTC", "x"), "the answer".to_owned()));
     let settled = queue.complete(&batch, &outcome(false, shared), &before).unwrap();
-    assert_eq!(settled.discharged, [own.id.clone()]);
+    assert_eq!(settled.discharged, [own.id.as_str()]);
     assert!(long.wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(at.join("long")).unwrap(), "the answer");
     super::lanes::end(project, holder);
@@ -128,7 +128,7 @@ fn c09_whoever_edits_and_asks_while_it_runs_is_not_answered_by_that_run() {
         ("stale", "a was written while the tests ran")
     );
     let settled = queue.complete(&take(), &outcome(false, None), &Look::at(at, &["a"])).unwrap();
-    assert_eq!(settled.discharged, [own.id.clone()]);
+    assert_eq!(settled.discharged, [own.id.as_str()]);
     // A full request names no paths; once somebody else has joined it, every file counts.
     let whole = submit(&queue, full(), Stay::Waits);
     let before = Look::at(at, &["a"]);
@@ -140,7 +140,7 @@ fn c09_whoever_edits_and_asks_while_it_runs_is_not_answered_by_that_run() {
     let settled = queue.complete(&batch, &outcome(true, None), &before).unwrap();
     assert_eq!(settled.kept[0].reason, "stale");
     let settled = queue.complete(&take(), &outcome(true, None), &Look::at(at, &["a"])).unwrap();
-    assert_eq!(settled.discharged, [whole.id.clone()]);
+    assert_eq!(settled.discharged, [whole.id.as_str()]);
 }
 
 #[test]
@@ -155,12 +155,12 @@ fn c11_a_batch_without_a_verdict_keeps_its_requests_and_says_why() {
     let own = submit(&queue, paths(&["a"]), Stay::Leaves);
     let batch = queue.take(None, (&paths(&["a"]), &Terms::default()), Priority::Interactive).unwrap();
     queue.put_back(&batch, "interrupted", "the lanes were not to be had again").unwrap();
-    assert_eq!(ids(&queue), [own.id.clone()]);
+    assert_eq!(ids(&queue), [own.id.as_str()]);
     assert!(queue.taken().is_none());
     let last = queue.last().unwrap().unwrap();
     assert_eq!(
         (last.verdict.as_str(), last.job.requests.as_slice()),
-        ("no-verdict", [own.id.clone()].as_slice())
+        ("no-verdict", std::slice::from_ref(&own.id))
     );
     assert_eq!(queue.note(&own.id).unwrap().reason, "interrupted");
     // What was tried is not tried again for ever.
@@ -176,7 +176,7 @@ fn d8_a_smaller_run_leaves_a_full_request_where_it_is() {
     asks.absorb(&paths(&["a"]));
     let batch = queue.take(None, (&asks, &Terms::default()), Priority::Interactive).unwrap();
     let settled = queue.complete(&batch, &outcome(false, None), &Look::at(root.path(), &["a"])).unwrap();
-    assert_eq!(settled.discharged, [some.id.clone()]);
+    assert_eq!(settled.discharged, [some.id.as_str()]);
     assert_eq!(
         (settled.kept[0].request.as_str(), settled.kept[0].reason.as_str()),
         (whole.id.as_str(), "not-full")
