@@ -5,7 +5,7 @@ use owed_gates::audit::Standing;
 use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::observed::{Observations, undeclared};
-use owed_gates::runs::store::Receipts;
+use owed_gates::runs::store::{Last, Receipts};
 
 use super::run::parts::{self, Class, key};
 use crate::answer::plan::{ReceiptStatus, TestOwed, directory};
@@ -128,6 +128,13 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
         .collect();
     let identified = session.timed("identities", || identify(project, &asked, &context));
     for test in tests {
+        // How long it took when it last passed; what was never measured has no estimate.
+        let took = |number| match paid.receipts.last(&key(project, number)) {
+            Last::Receipt(receipt, _) => receipt.duration_ms,
+            Last::None | Last::Fault(_) => None,
+        };
+        let times: Option<Vec<u64>> = of(test).into_iter().map(took).collect();
+        test.estimate_ms = times.filter(|times| !times.is_empty()).map(|times| times.iter().sum());
         let decisions =
             of(test).into_iter().map(|number| paid.decide(project, number, &classes[number], &identified));
         let denied = decisions.into_iter().find_map(|decision| match decision {
