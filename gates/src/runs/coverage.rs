@@ -52,7 +52,7 @@ pub(super) fn refusal(root: &Path, runner: &str, reported: &Reported) -> Option<
     let needs = reported.needs;
     let dir = root.join(&reported.invocation.cwd);
     let is_there = |name: &&str| dir.ancestors().any(|at| at.join("node_modules").join(name).is_dir());
-    if needs.is_empty() || needs.iter().any(|name| is_there(&name)) {
+    if needs.is_empty() || needs.iter().any(is_there) {
         return None;
     }
     Some(format!("{runner} needs {} for it, and it is not installed", needs.join(" or ")))
