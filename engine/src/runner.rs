@@ -103,6 +103,8 @@ pub struct Reporting<'a> {
     pub workers: Option<usize>,
     /// A person's words for the runner.
     pub arguments: &'a [String],
+    /// Whether coverage is to be left in the folder `coverage` of the directory, which is there.
+    pub coverage: bool,
 }
 
 /// A command that writes a report.
@@ -114,6 +116,11 @@ pub struct Reported {
     pub files: Vec<(&'static str, &'static str)>,
     /// The report's name in that directory.
     pub report: &'static str,
+    /// Names in that directory of the files with coverage that the run leaves; none when it
+    /// measures nothing.
+    pub artifacts: Vec<&'static str>,
+    /// Packages of which one has to be installed for coverage; none when nothing is needed.
+    pub needs: &'static [&'static str],
 }
 
 /// What a runner found.

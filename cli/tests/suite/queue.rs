@@ -24,7 +24,10 @@ test(\"slow\", async () => {
 ";
 
 const FILES: &[(&str, &str)] = &[
-    ("package.json", "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n"),
+    (
+        "package.json",
+        "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n",
+    ),
     (".gitignore", "began\ngo\ncount\n.state/\n"),
     ("src/a.js", "export const a = 1;\n"),
     ("src/b.js", "export const b = 1;\n"),
@@ -58,7 +61,8 @@ fn state(project: &Project) -> std::path::PathBuf {
 }
 
 fn start(project: &Project, arguments: &[&str]) -> Child {
-    command(project, &state(project), &[arguments, &["--format", "json"]].concat()).spawn().unwrap()
+    let (first, rest) = arguments.split_first().unwrap();
+    command(project, &state(project), &[&[*first, "--format", "json"], rest].concat()).spawn().unwrap()
 }
 
 /// Starts a run and waits until its slow test has begun.
@@ -113,7 +117,10 @@ fn reasons(answer: &Value) -> Vec<&str> {
 
 fn outcome<'a>(answer: &'a Value, path: &str) -> &'a str {
     let results = answer["results"].as_array().unwrap();
-    results.iter().find(|result| result["path"] == path).map_or("", |result| result["outcome"].as_str().unwrap())
+    results
+        .iter()
+        .find(|result| result["path"] == path)
+        .map_or("", |result| result["outcome"].as_str().unwrap())
 }
 
 #[test]
@@ -226,57 +233,25 @@ fn c11_between_batches_the_lanes_are_free_and_what_cannot_go_on_is_kept() {
     assert_eq!((code, &answer["queue"]["pending"]), (0, &serde_json::json!([])), "{answer:#}");
     assert_eq!(answer["queue"]["discharged"].as_array().unwrap().len(), 3);
 
+    project.write("src/hold.test.js", &SLOW.replace("began", "held").replace("\"go\"", "\"go2\""));
+    project.write(".git/info/exclude", "held\ngo2\nsrc/hold.test.js\n");
     project.remove("go");
     project.remove("began");
     project.append("src/a.js", "// again\n");
-    let first = begun(&project, &["run", "--wait", "1s"]);
+    let first = begun(&project, &["run", "--wait", "4s"]);
     assert_eq!(run(&project, &terms).0, 75);
-    // Whoever waits is in between the two batches, and stays.
-    let between = start(&project, &["run", "--wait", "120s", "src/slow.test.js"]);
+    // Whoever waits gets in between the two batches, and stays longer than the first waits.
+    let between = start(&project, &["run", "--wait", "120s", "src/hold.test.js"]);
     until(|| awaited(&project) == 2);
-    let lock = hold_the_lane_after(&project);
     go(&project);
     let (code, answer) = end(first);
-    drop(lock);
     assert_eq!((code, reasons(&answer)), (75, vec!["busy-project"]), "{answer:#}");
     assert_eq!(outcome(&answer, "src/slow.test.js"), "passed", "what has a verdict keeps it");
     assert_eq!(answer["queue"]["pending"].as_array().unwrap().len(), 2);
+    project.write("go2", "x");
     assert_eq!(end(between).0, 0);
     let (code, answer) = run(&project, &[]);
     assert_eq!((code, &answer["queue"]["pending"]), (0, &serde_json::json!([])));
-}
-
-/// Takes the project's lane as soon as it is free, in a thread, and holds it.
-fn hold_the_lane_after(project: &Project) -> LaneHolder {
-    let lanes = owed_gates::lease::lanes::Lanes::of(
-        &project.path().canonicalize().unwrap(),
-        None,
-        owed_gates::queue::Priority::Interactive,
-    );
-    let (stop, stopped) = std::sync::mpsc::channel::<()>();
-    let thread = std::thread::spawn(move || {
-        loop {
-            if let Ok(place) = lanes.enter() {
-                let _ = stopped.recv();
-                drop(place);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    });
-    LaneHolder { stop: Some(stop), thread: Some(thread) }
-}
-
-struct LaneHolder {
-    stop: Option<std::sync::mpsc::Sender<()>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Drop for LaneHolder {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        self.thread.take().unwrap().join().unwrap();
-    }
 }
 
 #[test]
@@ -299,7 +274,10 @@ fn c12_background_work_makes_room_and_is_kept_and_can_be_overridden() {
 
 fn project_elsewhere() -> Project {
     Project::new(&[
-        ("package.json", "{ \"name\": \"m\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n"),
+        (
+            "package.json",
+            "{ \"name\": \"m\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n",
+        ),
         ("x.test.js", "import test from \"node:test\";\n\ntest(\"x\", () => {});\n"),
     ])
 }
@@ -314,7 +292,8 @@ fn c13_hooks_are_put_off_at_once_and_a_status_claims_nothing_about_a_process() {
     assert_eq!((code, hook["results"].as_array().unwrap().len()), (75, 0));
     assert!(begin.elapsed() < Duration::from_secs(60), "it did not wait for its turn");
     let seen = status(&project);
-    let put_off = seen["pending"].as_array().unwrap().iter().find(|one| one["priority"] == "background").unwrap();
+    let put_off =
+        seen["pending"].as_array().unwrap().iter().find(|one| one["priority"] == "background").unwrap();
     assert!(put_off["deferred"]["reason"].as_str().unwrap().len() > 3, "{seen:#}");
     let job = &seen["job"];
     assert_eq!((&job["state"], &job["pid"]), (&"running".into(), &first.id().into()));
@@ -341,7 +320,10 @@ fn c14_background_work_takes_on_neither_everything_nor_more_than_its_cap() {
     assert_eq!((code, reasons(&whole)), (75, vec!["full-scope"]), "{whole:#}");
     let pending = &status(&project)["pending"];
     assert_eq!(pending.as_array().unwrap().len(), 1, "the wider one has taken the paths over");
-    assert_eq!((&pending[0]["full"], &pending[0]["paths"]), (&true.into(), &serde_json::json!(["src/a.js", "src/b.js"])));
+    assert_eq!(
+        (&pending[0]["full"], &pending[0]["paths"]),
+        (&true.into(), &serde_json::json!(["src/a.js", "src/b.js"]))
+    );
     let (code, answer) = run(&project, &[]);
     assert_eq!((code, answer["results"].as_array().unwrap().len()), (0, 3), "{answer:#}");
 }
@@ -351,7 +333,10 @@ fn c16_a_second_run_has_no_verdict_and_code_75_and_planning_goes_on() {
     let project = project();
     let first = begun(&project, &["run", "--all"]);
     let (code, second) = run(&project, &["--all", "--defer"]);
-    assert_eq!((code, &second["verdict"], reasons(&second)), (75, &"no-verdict".into(), vec!["busy-project"]));
+    assert_eq!(
+        (code, &second["verdict"], reasons(&second)),
+        (75, &"no-verdict".into(), vec!["busy-project"])
+    );
     assert_eq!(second["queue"]["joined"], true);
     // What starts no test needs no lane.
     for light in [&["plan", "--all"][..], &["opacity"], &["check"], &["receipts", "list"]] {
@@ -493,9 +478,16 @@ fn c02_a_plan_runs_no_assertion() {
     let plan = project.json(&["plan", "--all"]);
     assert_eq!(plan["tests"].as_array().unwrap().len(), 2);
     assert!(!project.path().join("began").exists());
+    assert!(plan["tests"].as_array().unwrap().iter().all(|test| test["estimate_ms"].is_null()), "unmeasured");
     assert!(!project.path().join(".owed/queue").exists(), "nor does it make a queue");
     let ran = owed_in(project.path(), &["status", "--format", "json"], &[]);
     assert_eq!((ran.code, &answer(&ran)["job"]), (0, &Value::Null));
     assert!(!project.path().join(".owed/queue").exists());
     assert_eq!(texts(&answer(&ran)["pending"]), Vec::<&str>::new());
+    // What was run once is measured.
+    assert_eq!(run(&project, &["src/b.js"]).0, 0);
+    let plan = project.json(&["plan", "--all"]);
+    let measured: Vec<bool> =
+        plan["tests"].as_array().unwrap().iter().map(|test| test["estimate_ms"].is_number()).collect();
+    assert_eq!(measured, [true, false]);
 }

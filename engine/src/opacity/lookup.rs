@@ -177,9 +177,11 @@ impl<'m, 'p> Lookup<'m, 'p> {
             let module = &modules[target as usize];
             if module.may_be(name, specifier) {
                 itself = true;
-                match member.and_then(|member| member.chain.split('.').next()) {
+                match member.and_then(|member| Some((member.chain.split('.').next()?, member.chain))) {
                     // `from package import module`, of which an attribute is read.
-                    Some(first) => {
+                    Some((first, chain)) => {
+                        let deeper = first != chain && offer == Offer::Whole;
+                        let offer = if deeper { Offer::Members } else { offer };
                         let own =
                             self.ask(Question { module: target, name: first, member: None, offer }, None);
                         self.steps.push(Step { asked: vec![own] });

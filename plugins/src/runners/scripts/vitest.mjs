@@ -19,7 +19,7 @@ const plain = (value, depth = 0) => {
 const KEYS = [
   "root", "dir", "include", "exclude", "includeSource", "typecheck", "setupFiles", "globalSetup",
   "environment", "environmentMatchGlobs", "runner", "snapshotEnvironment", "snapshotSerializers", "diff",
-  "pool", "css", "browser", "isolate", "poolOptions", "poolMatchGlobs",
+  "pool", "css", "browser", "poolOptions", "poolMatchGlobs",
 ];
 
 const describe = (project, listed, builtIn) => {

@@ -1,9 +1,10 @@
 //! How vitest runs test files: whether each has a process or thread of its own, and whether
 //! their order is drawn.
 //!
-//! A file is called isolated only if the configuration proves it: the pool is `forks` or
-//! `threads` (the default of every version is one of them) with `isolate` on, and nothing
-//! shares a worker. What is not known counts as shared.
+//! A file is called isolated only if the configuration says so: `isolate` is written as
+//! `true`, the pool is `forks` or `threads` (the default of every version is one of them),
+//! and nothing shares a worker. A default is no promise: an option of the command line, or
+//! another version, may change it. What is not known counts as shared.
 
 use owed_engine::facts::Opaque;
 use owed_engine::runner::RunnerEffect;
@@ -13,21 +14,23 @@ use crate::runners::config::value::{Entry, Value};
 /// Whether no test file of the project shares globals with another. `test` are the options
 /// of the project, `top` those of the configuration that lists it.
 pub(super) fn is_isolated(test: &Value, top: &Value) -> bool {
-    [test, top].into_iter().all(|options| {
-        let pool = options.get("pool");
-        pool.alternatives().iter().all(|pool| match pool {
-            Value::Undefined | Value::Null => true,
-            Value::String(name) => matches!(name.as_str(), "forks" | "threads"),
-            _ => false,
-        }) && is_on(&options.get("isolate"))
-            && shares_nothing(&options.get("poolOptions"))
-            && is_default(&options.get("threads"))
-            && is_off(&options.get("singleThread"))
-            && is_default(&options.get("poolMatchGlobs"))
-            && is_off(&options.get("browser").get("enabled"))
-            && is_off(&options.get("experimentalVmThreads"))
-            && is_default(&options.get("runner"))
-    })
+    let is_written = [test, top].into_iter().any(|options| options.get("isolate") == Value::Bool(true));
+    is_written
+        && [test, top].into_iter().all(|options| {
+            let pool = options.get("pool");
+            pool.alternatives().iter().all(|pool| match pool {
+                Value::Undefined | Value::Null => true,
+                Value::String(name) => matches!(name.as_str(), "forks" | "threads"),
+                _ => false,
+            }) && is_on(&options.get("isolate"))
+                && shares_nothing(&options.get("poolOptions"))
+                && is_default(&options.get("threads"))
+                && is_off(&options.get("singleThread"))
+                && is_default(&options.get("poolMatchGlobs"))
+                && is_off(&options.get("browser").get("enabled"))
+                && is_off(&options.get("experimentalVmThreads"))
+                && is_default(&options.get("runner"))
+        })
 }
 
 /// What makes verdicts depend on the way the project runs its tests.
@@ -103,11 +106,17 @@ mod tests {
 
     #[test]
     fn only_a_worker_for_each_file_isolates() {
-        let isolated = |entries: &[(&[&str], Value)]| is_isolated(&object(entries), &Value::Undefined);
+        let on = (&["isolate"] as &[&str], Value::Bool(true));
+        let isolated = |more: &[(&[&str], Value)]| {
+            let entries: Vec<_> = std::iter::once(on.clone()).chain(more.iter().cloned()).collect();
+            is_isolated(&object(&entries), &Value::Undefined)
+        };
         let text = |text: &str| Value::String(text.to_owned());
         assert!(isolated(&[]));
-        assert!(isolated(&[(&["isolate"], Value::Bool(true)), (&["pool"], text("threads"))]));
+        assert!(isolated(&[(&["pool"], text("threads"))]));
         assert!(isolated(&[(&["poolOptions", "forks", "isolate"], Value::Bool(true))]));
+        assert!(!is_isolated(&object(&[]), &Value::Undefined), "a default is no promise");
+        assert!(is_isolated(&object(&[]), &object(std::slice::from_ref(&on))));
         assert!(!isolated(&[(&["isolate"], Value::Bool(false))]));
         assert!(!isolated(&[(&["pool"], text("vmThreads"))]));
         assert!(!isolated(&[(&["pool"], text("./own-pool.ts"))]));
@@ -116,7 +125,10 @@ mod tests {
         assert!(!isolated(&[(&["browser", "enabled"], Value::Bool(true))]));
         let either = Value::either(vec![text("forks"), text("vmForks")]);
         assert!(!isolated(&[(&["pool"], either)]));
-        assert!(!is_isolated(&object(&[]), &object(&[(&["isolate"], Value::Bool(false))])));
+        assert!(!is_isolated(
+            &object(std::slice::from_ref(&on)),
+            &object(&[(&["isolate"], Value::Bool(false))])
+        ));
     }
 
     #[test]
