@@ -8,6 +8,8 @@
     reason = "benches start processes, time them and print"
 )]
 
+pub mod agreement;
 pub mod generate;
 pub mod inject;
+pub mod large;
 pub mod measure;

@@ -24,6 +24,7 @@ pub struct View<'a> {
 /// a runner need not be asked again.
 pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
+    facts.offered.clear();
     for import in &mut facts.imports {
         import.span = Span::default();
     }
@@ -153,6 +154,9 @@ pub struct TestFile {
     /// What this one depends on besides its imports and the project's shared inputs
     /// (its conftest chain, a docblock's environment file, its snapshot).
     pub shared: Vec<Shared>,
+    /// Whether it is source code of the project as well: its tests stand in docstrings or below
+    /// the code that they test, or nothing but a pattern that takes in everything names it.
+    pub also_source: bool,
 }
 
 /// Something tests depend on without importing it.

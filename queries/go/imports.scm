@@ -1,4 +1,4 @@
-; Which packages a Go file imports.
+; Which packages a Go file imports, and which files it embeds.
 
 ; import "fmt"
 (import_spec !name path: [
@@ -18,3 +18,5 @@
   (raw_string_literal (raw_string_literal_content) @source)
 ]) @import
 
+; //go:embed static/*
+((comment) @import @source (#match? @source "^//go:embed[ \t]"))

@@ -10,7 +10,7 @@ use super::classes::counts;
 use super::module::{Module, Part, UnitId};
 use super::packages::Packages;
 use super::units::{self, Units};
-use crate::facts::{FileFacts, Opaque};
+use crate::facts::{EffectClass, FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
 use crate::project::Project;
@@ -111,6 +111,13 @@ impl<'p> Liveness<'p> {
             let at = own as usize + at;
             modules[at].lead(file.loads.iter().map(|(import, file)| (*import, own + file)).collect());
             because(&modules, at, &file.traits);
+        }
+        for (at, module) in modules.iter().enumerate() {
+            causes.extend(offered(module).map(|fact| Cause {
+                unit: module.unit(module.part_of(fact.origin)),
+                at: At::Module(number(at)),
+                fact: Cow::Owned(fact),
+            }));
         }
         let mut edges = units::edges(&modules);
         let tests = number(edges.len());
@@ -260,6 +267,26 @@ fn is_said_twice(fact: &Trait, facts: &[Trait]) -> bool {
     matches!(fact.origin, Origin::Import(_))
         && fact.reason == Some(Opaque::ComputedLoad)
         && facts.iter().any(same)
+}
+
+/// What names of a file stand for that it does not offer on purpose.
+fn offered(module: &Module<'_>) -> impl Iterator<Item = Trait> {
+    let named = if module.split { module.facts.offered.as_slice() } else { &[] };
+    named.iter().enumerate().map(|(at, effect)| {
+        let (opacity, reason) = match &effect.class {
+            EffectClass::Opaque(reason) if reason.is_input_opaque() => (Opacity::InputOpaque, Some(*reason)),
+            EffectClass::Opaque(reason) => (Opacity::TimeOpaque, Some(*reason)),
+            EffectClass::Bounded(_) => (Opacity::Bounded, None),
+            EffectClass::Pinned(_) => (Opacity::Pinned, None),
+        };
+        Trait {
+            opacity,
+            reason,
+            operation: effect.operation.as_str().into(),
+            line: effect.line,
+            origin: Origin::Offered(number(at)),
+        }
+    })
 }
 
 /// A runner project that is not understood may have inputs that nobody named.

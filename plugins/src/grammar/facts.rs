@@ -8,8 +8,11 @@ use owed_engine::facts::{Damage, FileFacts, Import, ImportKind, LoadMode, Name, 
 
 use super::{Grammar, Match, Overflow, Parsed, Part, Role, SheetKind};
 
-/// Reads one file.
-pub(crate) fn read(grammar: &Grammar, bytes: &[u8]) -> FileFacts {
+/// Takes a match apart that stands for other imports than the one it looks like.
+pub(crate) type Expand = fn(&Parsed<'_>, &[Match<'_>], Vec<Import>) -> Vec<Import>;
+
+/// Reads one file; `expand` is given every match with its import.
+pub(crate) fn read(grammar: &Grammar, bytes: &[u8], expand: Expand) -> FileFacts {
     let whole = |cause: &str, at: u32| {
         let line = 1 + memchr::memchr_iter(b'\n', &bytes[..bytes.len().min(at as usize)]).count();
         let damage = Damage {
@@ -31,7 +34,14 @@ pub(crate) fn read(grammar: &Grammar, bytes: &[u8]) -> FileFacts {
     match grammar.matches(SheetKind::Imports, &parsed) {
         Ok(found) => {
             let mut lines = Lines { text, at: 0, line: 1 };
-            facts.imports = found.iter().filter_map(|one| import(&parsed, one, &mut lines)).collect();
+            let (found, imports): (Vec<Match<'_>>, Vec<Import>) = found
+                .into_iter()
+                .filter_map(|one| {
+                    let import = import(&parsed, &one, &mut lines)?;
+                    Some((one, import))
+                })
+                .unzip();
+            facts.imports = expand(&parsed, &found, imports);
         }
         Err(Overflow) => facts.damage.push(Damage {
             cause: "too many imports under way at once".to_owned(),
@@ -66,6 +76,10 @@ fn import(parsed: &Parsed<'_>, one: &Match<'_>, lines: &mut Lines<'_>) -> Option
         Role::Import => ImportKind::Static,
         Role::ImportTypeOnly => ImportKind::TypeOnly,
         Role::ImportDynamic => ImportKind::Computed,
+        Role::ImportCall => ImportKind::Dynamic,
+        Role::ImportRequire => ImportKind::Require,
+        Role::ImportResolve => ImportKind::Resolve,
+        Role::ImportMock => ImportKind::Mock,
         _ => return None,
     };
     let sources: Vec<&str> = one.all(Part::Source).map(|node| parsed.of(node)).collect();

@@ -54,7 +54,7 @@ impl Language for ByData {
     }
 
     fn read(&self, file: SourceFile<'_>) -> FileFacts {
-        super::facts::read(self.grammar(), file.bytes)
+        super::facts::read(self.grammar(), file.bytes, |_, _, imports| imports)
     }
 
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {

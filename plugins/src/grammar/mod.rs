@@ -28,6 +28,7 @@ use owed_engine::function::FunctionFacts;
 use tree_sitter::{Language, Node, Query, QueryCursor, StreamingIterator};
 use tree_sitter_language::LanguageFn;
 
+pub(crate) use parse::offset;
 pub use parse::{Event, Events, Parsed, Refused};
 use vocabulary::Capture;
 pub use vocabulary::{Part, Role, SheetKind};

@@ -57,7 +57,7 @@ macro_rules! queries {
 }
 
 /// Rust.
-pub static RUST: Source = Source {
+pub const RUST: Source = Source {
     name: "rust",
     folder: "rust",
     extensions: &["rs"],
@@ -69,7 +69,7 @@ pub static RUST: Source = Source {
 };
 
 /// Go.
-pub static GO: Source = Source {
+pub const GO: Source = Source {
     name: "go",
     folder: "go",
     extensions: &["go"],
@@ -80,5 +80,45 @@ pub static GO: Source = Source {
     functions: Some(include_str!("../../../queries/go/functions.toml")),
 };
 
+/// TypeScript without JSX.
+pub const TYPESCRIPT: Source = Source {
+    name: "typescript",
+    folder: "typescript",
+    package_prefix: "npm:",
+    reader_version: "typescript-by-data/1",
+    extensions: &["ts", "mts", "cts"],
+    grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+    queries: queries!("typescript": definitions, imports, exports, tests),
+    functions: None,
+};
+
+/// TypeScript with JSX.
+pub const TSX: Source =
+    Source { name: "tsx", extensions: &["tsx"], grammar: tree_sitter_typescript::LANGUAGE_TSX, ..TYPESCRIPT };
+
+/// JavaScript, with JSX.
+pub const JAVASCRIPT: Source = Source {
+    name: "javascript",
+    folder: "javascript",
+    package_prefix: "npm:",
+    reader_version: "javascript-by-data/1",
+    extensions: &["js", "jsx", "mjs", "cjs"],
+    grammar: tree_sitter_javascript::LANGUAGE,
+    queries: queries!("javascript": definitions, imports, exports, tests),
+    functions: None,
+};
+
+/// Python 3.
+pub const PYTHON: Source = Source {
+    name: "python",
+    folder: "python",
+    package_prefix: "pypi:",
+    reader_version: "python-by-data/1",
+    extensions: &["py", "pyi"],
+    grammar: tree_sitter_python::LANGUAGE,
+    queries: queries!("python": definitions, imports, exports, tests),
+    functions: None,
+};
+
 /// All of them.
-pub static ALL: &[&Source] = &[&RUST, &GO];
+pub const ALL: &[Source] = &[RUST, GO, TYPESCRIPT, TSX, JAVASCRIPT, PYTHON];

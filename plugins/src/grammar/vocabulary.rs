@@ -47,6 +47,14 @@ pub enum Role {
     ImportTypeOnly,
     /// `@import.dynamic`: the text of what is loaded is not known.
     ImportDynamic,
+    /// `@import.call`: a call that loads a module by its name.
+    ImportCall,
+    /// `@import.require`: a load by CommonJS.
+    ImportRequire,
+    /// `@import.resolve`: where a module lies is asked, and it is not run.
+    ImportResolve,
+    /// `@import.mock`: a runner is told to put something in the place of a module.
+    ImportMock,
     /// `@export`
     Export,
     /// `@export.from`: an export of what another module offers.
@@ -118,6 +126,10 @@ impl SheetKind {
                 ("import", Role::Import),
                 ("import.type_only", Role::ImportTypeOnly),
                 ("import.dynamic", Role::ImportDynamic),
+                ("import.call", Role::ImportCall),
+                ("import.require", Role::ImportRequire),
+                ("import.resolve", Role::ImportResolve),
+                ("import.mock", Role::ImportMock),
             ],
             Self::Exports => &[("export", Role::Export), ("export.from", Role::ExportFrom)],
             Self::Tests => {
@@ -136,7 +148,12 @@ impl SheetKind {
                 ("alias", Part::Alias),
                 ("wildcard", Part::Wildcard),
             ],
-            Self::Exports => &[("name", Part::Name), ("source", Part::Source)],
+            Self::Exports => &[
+                ("name", Part::Name),
+                ("source", Part::Source),
+                ("alias", Part::Alias),
+                ("wildcard", Part::Wildcard),
+            ],
             Self::Tests => &[("name", Part::Name)],
         }
     }

@@ -79,9 +79,10 @@ pub fn frameworks(facts: &FileFacts) -> Vec<(Framework, u32)> {
 }
 
 /// Whether a file that matches the globs of the runner `own` says that it belongs to
-/// another supported runner, which the packages above `dir` use.
+/// another supported runner, which the packages above `dir` use. A broken file says nothing
+/// for sure, and its runner will try to load it.
 pub fn belongs_elsewhere(facts: Option<&FileFacts>, own: Framework, packages: &Packages, dir: &str) -> bool {
-    let Some(facts) = facts else { return false };
+    let Some(facts) = facts.filter(|facts| facts.damage.is_empty()) else { return false };
     let found = frameworks(facts);
     if found.is_empty() || found.iter().any(|(f, _)| *f == own) {
         return false;

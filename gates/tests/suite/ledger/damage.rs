@@ -224,12 +224,20 @@ impl Disk for ReadOnly {
         }
     }
 
+    fn rename(&self, _: &std::path::Path, _: &std::path::Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
     fn sync_dir(&self, path: &std::path::Path) -> std::io::Result<()> {
         RealDisk.sync_dir(path)
     }
 
     fn list(&self, path: &std::path::Path) -> std::io::Result<Vec<std::ffi::OsString>> {
         RealDisk.list(path)
+    }
+
+    fn rename(&self, _: &std::path::Path, _: &std::path::Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
     fn remove(&self, _: &std::path::Path) -> std::io::Result<()> {

@@ -158,7 +158,12 @@ impl<'a> Walk<'_, 'a> {
                 Some(name) if matches!(usage, Usage::Update) => self.environment(name, span),
                 Some(_) => {}
                 None if self.assigns_names(span) => {}
-                None => self.named(&shown, "whole-env", span),
+                None => {
+                    self.named(&shown, "whole-env", span);
+                    if covered == op.path.len() && matches!(usage, Usage::Write) {
+                        self.mutates(&shown, span);
+                    }
+                }
             },
             ("process", _) if op.path.as_slice() == ["exitCode"] => {}
             ("module", _) if matches!(op.path.first(), Some(&"exports") | None) => {}

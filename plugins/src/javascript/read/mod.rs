@@ -75,6 +75,7 @@ use owed_engine::path;
 use oxc_allocator::Allocator;
 use oxc_semantic::SemanticBuilder;
 
+use crate::tolerant::{self, Dialect};
 use lines::Lines;
 use walk::Walk;
 
@@ -94,7 +95,7 @@ pub fn reads(path: &str) -> bool {
 /// effect table.
 pub fn version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    VERSION.get_or_init(|| format!("javascript/4+{}", table::fingerprint()))
+    VERSION.get_or_init(|| format!("javascript/5+{}", table::fingerprint()))
 }
 
 /// What to do about an operation of the effect table, as answers show it, in one line.
@@ -187,7 +188,7 @@ fn parse_and_walk(
     let parsed = parse::parse(arena, text, extension, declarations, want);
     let lines = Lines::new(text);
     let mut facts = if parsed.answer.panicked {
-        lexical::read(text)
+        FileFacts::default()
     } else {
         let program = arena.alloc(parsed.answer.program);
         let semantic = SemanticBuilder::new().with_stats(parse::stats(text)).build(program).semantic;
@@ -209,7 +210,9 @@ fn parse_and_walk(
             span: Span { start: fault.start, end: fault.end },
         })
         .collect();
-    if !facts.damage.is_empty() && !parsed.answer.panicked {
+    if !facts.damage.is_empty() {
+        let dialect = Dialect::of_extension(extension).unwrap_or(Dialect::JavaScript);
+        tolerant::recover(&mut facts, dialect, text, digests);
         lexical::complete(&mut facts, text);
     }
     facts.damage.sort_by_key(|damage| damage.span);

@@ -34,6 +34,7 @@ use ruff_python_ast::{ModModule, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, Parsed};
 use ruff_text_size::Ranged;
 
+use crate::tolerant::{self, Dialect};
 use text::{Lines, offset};
 
 /// How deep trees are walked at all. CPython gives up earlier.
@@ -95,6 +96,9 @@ fn read_as(file: SourceFile<'_>, declarations: bool) -> FileFacts {
     } else {
         parsed(&decoded.text, name, &lines, declarations)
     };
+    if !facts.damage.is_empty() {
+        tolerant::recover(&mut facts, Dialect::Python, &decoded.text, declarations);
+    }
     if let Some((cause, at)) = decoded.refused {
         let at = offset(at);
         let damage = Damage { cause, line: lines.line(at), span: Span { start: at, end: at + 1 } };
@@ -181,6 +185,7 @@ fn facts(
             Vec::new()
         },
         effects,
+        offered: found.offered,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),
     })

@@ -92,7 +92,8 @@ fn survey(view: &View<'_>, packages: &Packages, claimed: &BTreeSet<String>) -> S
             continue;
         }
         let Some(facts) = (view.facts)(file) else { continue };
-        if facts.tests.is_empty() {
+        // The cases of a broken file may be what is broken.
+        if facts.tests.is_empty() && facts.damage.is_empty() {
             continue;
         }
         let found = claims::frameworks(facts);

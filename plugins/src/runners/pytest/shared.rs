@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use owed_engine::facts::{EffectClass, Import, ImportKind, LoadMode, Names, PathBase, Presence, Span};
 use owed_engine::path;
-use owed_engine::resolve::{ResolveOptions, Resolver, Target, UnknownImport};
+use owed_engine::resolve::{Listing, ResolveOptions, Resolver, Target, UnknownImport};
 use owed_engine::runner::{Load, Shared, SharedRole, View};
 
 use super::config::{Config, NAMES};
 use super::survey::Survey;
 use crate::python::project::Layout;
-use crate::python::project::names::{imports_of, is_pytest_plugin};
+use crate::python::project::names::{imports_of, is_pytest_plugin, stdlib};
 use crate::python::resolve::PythonResolver;
 
 /// A file of the project, run with the project's own resolution.
@@ -103,6 +103,29 @@ pub(crate) fn manifests(layout: &Layout, dir: &str, config: Option<&Config>) -> 
     }
     let version = path::join(dir, ".python-version").expect("a name stays below its directory");
     shared.push(data(Target::Manifest(version), SharedRole::Manifest));
+    shared
+}
+
+/// Modules that hide one of the standard library from the runner itself: what lies in the
+/// working directory (`dir`) and in the source roots comes before it on `sys.path`. One that
+/// appears there is another run for every test; one that is there is run by every test.
+pub(crate) fn hiding(view: &View<'_>, dir: &str, roots: &[String]) -> Vec<Shared> {
+    // `test` is a common name of a folder, and no runner imports the standard one.
+    let names: Vec<&str> = stdlib().filter(|name| !name.starts_with('_') && *name != "test").collect();
+    let glob = format!("{{{}}}{{.py,.so,.*.so,.pyc,/__init__.py}}", names.join(","));
+    let dirs: BTreeSet<&str> = roots.iter().map(String::as_str).chain([dir]).collect();
+    let mut shared = Vec::new();
+    for dir in dirs {
+        let listing = Listing { dir: dir.to_owned(), glob: glob.clone() };
+        shared.push(data(Target::Listing(listing), SharedRole::Setup));
+        for name in &names {
+            let files = [format!("{name}.py"), format!("{name}/__init__.py")];
+            let files = files.iter().filter_map(|file| path::join(dir, file));
+            shared.extend(
+                files.filter(|file| view.tree.is_file(file)).map(|file| run(file, SharedRole::Setup)),
+            );
+        }
+    }
     shared
 }
 

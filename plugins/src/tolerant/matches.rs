@@ -1,0 +1,60 @@
+//! The grammars and queries of the dialects.
+
+use std::sync::LazyLock;
+
+use tree_sitter::Node;
+
+use super::Dialect;
+use crate::grammar::sources::{JAVASCRIPT, PYTHON, Source, TSX, TYPESCRIPT};
+use crate::grammar::{Event, Grammar, Match, Parsed, SheetKind};
+
+/// A text with its tree.
+pub(super) struct Syntax<'s> {
+    pub(super) dialect: Dialect,
+    grammar: &'static Grammar,
+    pub(super) parsed: Parsed<'s>,
+}
+
+/// The grammar of a dialect with its queries, compiled when a text needs it.
+fn grammar(dialect: Dialect) -> &'static Grammar {
+    fn compiled(source: &Source) -> Grammar {
+        source.compile().expect("a test compiles every embedded file of queries")
+    }
+    static GRAMMARS: [LazyLock<Grammar>; 4] = [
+        LazyLock::new(|| compiled(&TYPESCRIPT)),
+        LazyLock::new(|| compiled(&TSX)),
+        LazyLock::new(|| compiled(&JAVASCRIPT)),
+        LazyLock::new(|| compiled(&PYTHON)),
+    ];
+    &GRAMMARS[dialect as usize]
+}
+
+impl<'s> Syntax<'s> {
+    /// Parses `text`; `None` when it is too large or too deep, or would take too long.
+    pub(super) fn of(dialect: Dialect, text: &'s str) -> Option<Self> {
+        let grammar = grammar(dialect);
+        Some(Self { dialect, grammar, parsed: grammar.parse(text).ok()? })
+    }
+
+    /// The source.
+    pub(super) fn text(&self) -> &'s str {
+        self.parsed.text()
+    }
+
+    /// What the queries of `kind` find; `None` when that would take too long.
+    pub(super) fn matches(&self, kind: SheetKind) -> Option<Vec<Match<'_>>> {
+        self.grammar.matches(kind, &self.parsed).ok()
+    }
+
+    /// Visits nodes in order; `enter` says whether to go into a node.
+    pub(super) fn walk<'t>(&'t self, mut enter: impl FnMut(Node<'t>) -> bool) {
+        let mut events = self.parsed.events();
+        while let Some(event) = events.next() {
+            if let Event::Enter(node) = event
+                && !enter(node)
+            {
+                events.skip_children();
+            }
+        }
+    }
+}
