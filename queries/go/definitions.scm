@@ -15,6 +15,9 @@
   name: (_) @name
   body: (_) @body) @definition.method
 
+; func (c *((Cart))) Total() int { return 0 }
+(method_declaration name: (_) @name body: (_) @body) @definition.function
+
 ; func(x int) int { return x }
 (func_literal body: (_) @body) @definition.function
 

@@ -28,6 +28,8 @@ pub(super) fn expand(parsed: &Parsed<'_>, found: &[Match<'_>], imports: Vec<Impo
         .filter(|one| one.node.kind() == "mod_item" && one.part(Part::Name).is_some())
         .map(|one| one.node.id())
         .collect();
+    // Every path holds its own beginnings, and those of a `use` are its own.
+    let (mut used, mut started) = (0, usize::MAX);
     for (one, import) in found.iter().zip(imports) {
         let around: Vec<&str> = inline
             .iter()
@@ -53,6 +55,7 @@ pub(super) fn expand(parsed: &Parsed<'_>, found: &[Match<'_>], imports: Vec<Impo
                 all.push(Import { specifier, ..import });
             }
             "use_declaration" => {
+                used = one.node.end_byte();
                 for (path, name) in tree(&import.specifier) {
                     let Some(path) = outside(&path, &around) else { continue };
                     let star = name.as_deref() == Some("*");
@@ -70,7 +73,9 @@ pub(super) fn expand(parsed: &Parsed<'_>, found: &[Match<'_>], imports: Vec<Impo
             "extern_crate_declaration" => {
                 all.push(Import { specifier: format!("::{}", import.specifier), ..import });
             }
+            _ if one.node.start_byte() < used || one.node.start_byte() == started => {}
             _ => {
+                started = one.node.start_byte();
                 let bare = without_arguments(&import.specifier);
                 let Some(path) = outside(&bare, &around) else { continue };
                 let known = all.iter().rev().take(64).any(|it| it.specifier == path);

@@ -17,8 +17,10 @@ struct Open {
     kind: Kind,
     number: u16,
     id: usize,
-    /// Names in it are keys, which are said whatever they are bound to.
+    /// Names in it are those of fields, too, which are said whatever they are bound to.
     key: bool,
+    /// Names in it are those of fields only.
+    field: bool,
     /// The sequence of logical operators that it belongs to.
     chain: Option<usize>,
     /// The block around, when the node is a block or a function.
@@ -136,7 +138,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             self.builder.erase();
             open.erased = true;
         }
-        open.key |= place.key;
+        open.field = place.key;
         if place.nests || kind.control == Some(Controls::Case) {
             open.deeper = true;
         }
@@ -387,9 +389,12 @@ impl<'k, 'p> Walk<'k, 'p> {
             self.builder.format_only(text.as_bytes());
             return;
         }
-        let is_key = self.open.last().is_some_and(|around| around.key);
-        if is_key || self.kinds.of(node.kind_id()).member {
+        let (is_key, is_field) = self.open.last().map_or((false, false), |around| (around.key, around.field));
+        if is_key || is_field || self.kinds.of(node.kind_id()).member {
             self.builder.member(text, false);
+        }
+        if is_field {
+            return;
         }
         let callee = match self.found.called.get(&node.id()) {
             Some(called) => {
@@ -398,7 +403,7 @@ impl<'k, 'p> Walk<'k, 'p> {
             }
             None => false,
         };
-        if let Some(when) = self.found.bound.get(&node.id()).filter(|_| !is_key) {
+        if let Some(when) = self.found.bound.get(&node.id()) {
             let binding = self.scopes.bind(text, span(node).start, *when);
             if self.kinds.first_is_receiver
                 && let Some((_, receiver @ None)) = self.methods.last_mut()
@@ -446,8 +451,10 @@ impl<'k, 'p> Walk<'k, 'p> {
                 return false;
             }
             let mut inner = at.walk();
-            let mut said =
-                at.named_children(&mut inner).filter(|child| !self.kinds.of(child.kind_id()).not_statement);
+            let mut said = at.named_children(&mut inner).filter(|child| {
+                let kind = self.kinds.of(child.kind_id());
+                kind.block || !kind.not_statement
+            });
             let (Some(only), None) = (said.next(), said.next()) else { return false };
             drop(said);
             at = only;

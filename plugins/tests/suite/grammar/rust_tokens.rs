@@ -23,7 +23,7 @@ fn starts(text: &str) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = strip_shebang(text).unwrap_or(0);
     let mut run: Option<(usize, usize)> = None;
-    let mut end = |run: &mut Option<(usize, usize)>, starts: &mut Vec<usize>| {
+    let end = |run: &mut Option<(usize, usize)>, starts: &mut Vec<usize>| {
         let Some((mut at, end)) = run.take() else { return };
         while at < end {
             starts.push(at);
