@@ -11,11 +11,12 @@
     (generic_type type: (_) @name)
     (pointer_type (generic_type type: (_) @name))
     (parenthesized_type [(type_identifier) @name (pointer_type (type_identifier) @name)])
+    (pointer_type (parenthesized_type (type_identifier) @name))
   ]))
   name: (_) @name
   body: (_) @body) @definition.method
 
-; func (c *((Cart))) Total() int { return 0 }
+; func (c *((Cart))) Total() int { return 0 } (what no pattern above names)
 (method_declaration name: (_) @name body: (_) @body) @definition.function
 
 ; func(x int) int { return x }
