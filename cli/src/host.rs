@@ -117,6 +117,11 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
+/// The bytes at `path`.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
+}
+
 /// The bytes at `path`, which is only ever replaced as a whole ([`replace`]). Small files are
 /// read, large ones mapped.
 pub(crate) fn map(path: &Path) -> io::Result<Arc<dyn AsRef<[u8]> + Send + Sync>> {

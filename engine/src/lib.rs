@@ -13,6 +13,7 @@
 //! file, clock, environment or process. The two doors to the outside are
 //! [`read`] (the disk) and [`vcs`] (git).
 
+mod by_name;
 pub mod cache;
 pub mod change;
 pub mod check;
@@ -32,7 +33,7 @@ pub mod problem;
 pub mod project;
 pub mod read;
 mod reader;
-mod recall;
+pub mod recall;
 pub mod receipt;
 pub mod resolve;
 pub mod runner;

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
 use crate::cache::snapshot::{RunnerSeen, Seen, Source};
-use crate::cache::{Cache, TracedLoader, TracedTree};
+use crate::cache::{Cache, Traced, TracedLoader, TracedTree};
 use crate::change::Change;
 use crate::closure;
 use crate::digest::Digest;
@@ -145,6 +145,8 @@ pub struct Project<'a> {
     pub problems: Vec<Problem>,
     /// What is looked at on the way, when it is to be kept.
     pub(crate) record: Option<Record<'a>>,
+    /// Where facts of installed packages are kept.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 /// What is looked at while a project is read.
@@ -211,6 +213,7 @@ impl<'a> Project<'a> {
         let (facts, sources) = reader.read_all(&files);
         let mut project = Self::new(tree, plugins, settings, reading, files, Sources::of(facts));
         project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.cache = cache;
         project.record = cache.map(|cache| Record {
             cache,
             sources,
@@ -245,6 +248,7 @@ impl<'a> Project<'a> {
             not_checked: Vec::new(),
             problems: Vec::new(),
             record: None,
+            cache: None,
         }
     }
 
@@ -255,9 +259,9 @@ impl<'a> Project<'a> {
             Some(mut record) => {
                 let traced = TracedTree::new(self.tree);
                 record.wires = closure::resolve(self, &traced, true);
-                let (reads, located) = traced.finish();
-                record.reads = reads;
-                record.located = located;
+                let traced = traced.finish();
+                record.located = traced.located;
+                record.reads = traced.into_reads();
                 self.record = Some(record);
             }
         }
@@ -294,8 +298,8 @@ impl<'a> Project<'a> {
         let discovery =
             self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
         let asked = loader.was_asked();
-        let (reads, located) = tree.finish();
-        RunnerSeen { reads, asked, located, discovery }
+        let Traced { reads, lacks, located } = tree.finish();
+        RunnerSeen { reads, lacks, asked, located, discovery }
     }
 
     /// Takes what the runners found, in their order.

@@ -24,12 +24,13 @@
 //! same here; so an unchanged source depends on the same as before.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::cache::Cache;
-use crate::cache::snapshot::{Found, RunnerSeen, Seen, Snapshot, Source, State};
+use crate::cache::snapshot::{Found, Lack, RunnerSeen, Seen, Snapshot, Source, State};
+use crate::cache::{Ahead, Cache};
 use crate::closure;
 use crate::digest::Digest;
 use crate::facts::{FileFacts, Span};
@@ -37,6 +38,7 @@ use crate::graph::{AbsentRow, Edge, EdgeKind, Graph, NodeId, NodeKey};
 use crate::links::Links;
 use crate::problem::NotChecked;
 use crate::project::{Plugins, Project, Reading, Settings, considered, root_of, setting_of};
+use crate::read::state_behind;
 use crate::reader::Reader;
 use crate::resolve::Resolver;
 use crate::runner::{ConfigLoader, visible_facts};
@@ -46,6 +48,23 @@ use crate::wires::{Wires, is_followed};
 
 /// With more changed sources than this, everything is resolved anew and kept.
 const FEW: usize = 64;
+
+/// Opens what is kept of the project that lies at `root`, and asks the disk about all that
+/// was looked at for it, so that this is done while somebody waits for git. Nothing is
+/// decided by it: [`Project::recall`] still compares everything.
+pub fn look_ahead(cache: &Cache, root: &Path, reading: Reading, limit: u64) {
+    let Some(snapshot) = cache.snapshot(reading) else { return };
+    let stats = cache.stats();
+    let known = |path: &&str| {
+        let now = state_behind(&root.join(path)).filter(|now| now.size <= limit)?;
+        stats.digest(path, &now)
+    };
+    let known = match stats.is_empty() {
+        true => Vec::new(),
+        false => snapshot.seen.looked_at().par_iter().with_min_len(64).map(known).collect(),
+    };
+    cache.put_ahead(Ahead { reading, snapshot, known });
+}
 
 impl<'a> Project<'a> {
     /// The project as it was kept, with what changed since done anew; `None` when too much
@@ -59,7 +78,10 @@ impl<'a> Project<'a> {
         cache: &'a Cache,
     ) -> Option<Self> {
         let layout = tree.layout()?;
-        let mut snapshot = cache.snapshot(reading)?;
+        let (mut snapshot, known) = match cache.take_ahead(reading) {
+            Some(ahead) => (ahead.snapshot, ahead.known),
+            None => (cache.snapshot(reading)?, Vec::new()),
+        };
         let seen = &snapshot.seen;
         let same_root = seen.root == root_of(tree);
         let same = seen.setting == setting_of(plugins, &settings)
@@ -70,11 +92,16 @@ impl<'a> Project<'a> {
             return None;
         }
         let reader = Reader { tree, plugins, settings, reading, cache: Some(cache) };
-        let now = Contents::look(tree, seen);
+        let now = Contents::look(tree, seen, &known);
         if !now.are_same(&seen.reads) {
             return None;
         }
-        let knows = |r: &RunnerSeen| !r.asked && (same_root || !r.located) && now.are_same(&r.reads);
+        let knows = |r: &RunnerSeen| {
+            !r.asked
+                && (same_root || !r.located)
+                && now.are_same(&r.reads)
+                && now.lack_the_same(tree, &r.lacks)
+        };
         let runners_know: Vec<bool> = seen.runners.iter().map(knows).collect();
         let differing = now.differing(seen);
         let mut seen = std::mem::take(&mut snapshot.seen);
@@ -98,16 +125,24 @@ impl<'a> Project<'a> {
 struct Contents<'s>(FxHashMap<&'s str, Digest>);
 
 impl<'s> Contents<'s> {
-    fn look(tree: &dyn Tree, seen: &'s Seen) -> Self {
-        let sources = seen.sources.iter().map(|source| source.path.as_str());
-        let reads = seen.reads.iter().chain(seen.runners.iter().flat_map(|runner| &runner.reads));
-        let mut paths: Vec<&'s str> = sources.chain(reads.map(|(path, _)| path.as_str())).collect();
-        // Neighbours on the disk are looked at together.
-        paths.sort_unstable();
-        paths.dedup();
-        let now = |path: &&'s str| (*path, Digest::or_reason(tree.digest(path)));
-        let now: Vec<(&'s str, Digest)> = paths.par_iter().with_min_len(64).map(now).collect();
+    /// `known` is what is known already, of all paths or of none.
+    fn look(tree: &dyn Tree, seen: &'s Seen, known: &[Option<Digest>]) -> Self {
+        let paths = seen.looked_at();
+        let now = |(at, path): (usize, &&'s str)| {
+            let known = known.get(at).copied().flatten();
+            (*path, known.unwrap_or_else(|| Digest::or_reason(tree.digest(path))))
+        };
+        let now: Vec<(&'s str, Digest)> = paths.par_iter().enumerate().with_min_len(64).map(now).collect();
         Self(now.into_iter().collect())
+    }
+
+    /// Whether contents that held none of some words still hold none of them.
+    fn lack_the_same(&self, tree: &dyn Tree, lacks: &[Lack]) -> bool {
+        let same = |Lack { path, digest, words }: &Lack| {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            self.0.get(path.as_str()) == Some(digest) || tree.text_with(path, &words).is_none()
+        };
+        lacks.iter().all(same)
     }
 
     fn are_same(&self, reads: &[(String, Digest)]) -> bool {
@@ -191,11 +226,12 @@ fn with_facts<'a>(reader: Reader<'a>, seen: &mut Seen, changed: &[Changed]) -> P
         (source.path, source.digest, known)
     });
     let contents = contents.collect();
-    let Reader { tree, plugins, reading, .. } = reader;
+    let Reader { tree, plugins, reading, cache, .. } = reader;
     let settings = reader.settings.clone();
     let files = considered(tree, &settings);
     let mut project =
         Project::new(tree, plugins, settings, reading, files, Sources::to_fetch(contents, reader));
+    project.cache = cache;
     project.not_checked = not_checked;
     project
 }

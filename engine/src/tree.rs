@@ -110,12 +110,23 @@ pub trait Tree: Send + Sync {
 
     /// The text at `path` when it can be read and is UTF-8 (a byte order mark is dropped).
     fn text(&self, path: &str) -> Option<String> {
-        let text = String::from_utf8(self.read(path).ok()?).ok()?;
-        Some(match text.strip_prefix('\u{feff}') {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        })
+        text_of(self.read(path).ok()?)
     }
+
+    /// The text at `path` when it holds one of `words`. Who wants to know no more of most
+    /// files than this asks this way: then other changes of them are none to it.
+    fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {
+        self.text(path).filter(|text| words.iter().any(|word| text.contains(word)))
+    }
+}
+
+/// The text in `bytes` when they are UTF-8, without a byte order mark.
+pub(crate) fn text_of(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    Some(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
 }
 
 /// What a tree looked at beyond its layout.

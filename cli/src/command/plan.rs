@@ -24,7 +24,7 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
         let what = format!("--shards prints a JSON matrix, not the format `{}`", global.format.word());
         return Err(Complaint::new(what, "leave out --format, or --shards").into());
     }
-    let session = Session::open(global, &plan.against, output)?;
+    let session = Session::open_to(global, &plan.against, output, Some(Reading::Files))?;
     let question = Question { against: &plan.against, paths: &plan.paths, all: plan.all };
     let receipts = receipts_asked(global, plan, &session);
     let reading = if receipts == Asked::Yes { Reading::Declarations } else { Reading::Files };

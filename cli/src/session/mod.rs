@@ -13,6 +13,7 @@ mod tree;
 use owed_engine::cache::{Cache, Time};
 use owed_engine::problem::{NotChecked, Problem, Unchecked};
 use owed_engine::project::{Delta, Plugins, Project, Reading};
+use owed_engine::recall::look_ahead;
 use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
@@ -76,10 +77,27 @@ impl Trouble {
 impl Session {
     /// Finds the project and its files, and reads its configuration.
     pub(crate) fn open(global: &Global, against: &Against, output: &Output) -> anyhow::Result<Self> {
+        Self::open_to(global, against, output, None)
+    }
+
+    /// The same; while git looks at the working tree, what is kept of a `reading` is opened.
+    pub(crate) fn open_to(
+        global: &Global,
+        against: &Against,
+        output: &Output,
+        reading: Option<Reading>,
+    ) -> anyhow::Result<Self> {
         let timings = Timings::start(global.timings, output);
         let site = timings.step("site", || Site::open(&global.cwd), |_| String::new())?;
         let of_objects = against.staged || against.revision.is_some();
         let cache = if global.no_cache { None } else { store::open(&site.root, of_objects) };
+        if !of_objects && let Some(repository) = site.repository() {
+            repository.ask_ahead();
+            if let (Some((cache, _)), Some(reading), "") = (&cache, reading, site.prefix.as_str()) {
+                let look = || look_ahead(cache, &site.root, reading, config::default_limit());
+                timings.step("ahead", look, |()| String::new());
+            }
+        }
         let tree_of = |limit| SiteTree::new(&site, against, limit, cache.as_ref().map(|(cache, _)| cache));
         let (config, tree) = timings.step(
             "files",

@@ -86,6 +86,18 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
+impl Row for u32 {
+    const SIZE: usize = 4;
+
+    fn read(bytes: &[u8]) -> Self {
+        u32_at(bytes, 0)
+    }
+
+    fn write(self, into: &mut Vec<u8>) {
+        into.extend(self.to_le_bytes());
+    }
+}
+
 impl Row for (u32, u32) {
     const SIZE: usize = 8;
 

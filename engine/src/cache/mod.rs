@@ -30,15 +30,15 @@ pub(crate) mod snapshot;
 mod stats;
 mod trace;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use column::Bytes;
 pub use objects::Objects;
 pub use stats::{Stat, Stats, Time};
 
 pub(crate) use contents::{Content, key_of};
-pub(crate) use trace::{TracedLoader, TracedTree};
+pub(crate) use trace::{Traced, TracedLoader, TracedTree};
 
 use crate::digest::Digest;
 use crate::graph::Graph;
@@ -59,6 +59,14 @@ pub trait Storage: Send + Sync {
     fn store(&self, name: &str, bytes: &[u8]) -> bool;
 }
 
+/// A snapshot that was opened before anybody knew whether it can be used.
+pub(crate) struct Ahead {
+    pub(crate) reading: Reading,
+    pub(crate) snapshot: Snapshot,
+    /// What is known of the content at each of [`Seen::looked_at`].
+    pub(crate) known: Vec<Option<Digest>>,
+}
+
 /// A cache in use by one run.
 pub struct Cache {
     storage: Box<dyn Storage>,
@@ -66,6 +74,8 @@ pub struct Cache {
     /// Which snapshots are meant: those of the working tree, or of objects.
     of_objects: bool,
     records: Records,
+    stats: OnceLock<Stats>,
+    ahead: Mutex<Option<Ahead>>,
     notes: Mutex<Vec<String>>,
     hits: AtomicUsize,
     misses: AtomicUsize,
@@ -80,6 +90,8 @@ impl Cache {
             fingerprint: Digest::of(fingerprint.as_bytes()),
             of_objects: false,
             records: Records::default(),
+            stats: OnceLock::new(),
+            ahead: Mutex::default(),
             notes: Mutex::default(),
             hits: AtomicUsize::new(0),
             misses: AtomicUsize::new(0),
@@ -101,7 +113,7 @@ impl Cache {
 
     /// What was found damaged, or made by another version, in words; sorted.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         notes.sort();
         notes.dedup();
         notes
@@ -109,12 +121,15 @@ impl Cache {
 
     /// What the disk said of files the last time.
     pub fn stats(&self) -> Stats {
-        self.load("stat").and_then(|bytes| Stats::decode(&bytes)).unwrap_or_default()
+        let load = || self.load("stat").and_then(|file| Stats::decode(file.section(0)?)).unwrap_or_default();
+        self.stats.get_or_init(load).clone()
     }
 
     /// Keeps what the disk says now, when that is worth it.
     pub fn keep_stats(&self, stats: &Stats) {
-        self.store("stat", &stats.encode());
+        if let Some(bytes) = stats.encode() {
+            self.store("stat", &bytes);
+        }
     }
 
     /// The digests of blobs that were read before.
@@ -165,6 +180,17 @@ impl Cache {
         snapshot
     }
 
+    /// Keeps a snapshot that was opened ahead.
+    pub(crate) fn put_ahead(&self, ahead: Ahead) {
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
+    }
+
+    /// The snapshot of this reading that was opened ahead, if one was.
+    pub(crate) fn take_ahead(&self, reading: Reading) -> Option<Ahead> {
+        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
+        ahead.filter(|ahead| ahead.reading == reading)
+    }
+
     pub(crate) fn keep_snapshot(&self, reading: Reading, seen: &Seen, graph: &Graph, wires: &[Wires]) {
         if let Some(sections) = snapshot::encode(seen, graph, wires) {
             let sections: Vec<&[u8]> = sections.iter().map(Vec::as_slice).collect();
@@ -203,7 +229,7 @@ impl Cache {
     }
 
     fn note(&self, name: &str, why: &str) {
-        let mut notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(format!("cache file {name} {why}, and is made anew"));
     }
 }

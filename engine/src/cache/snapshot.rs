@@ -63,6 +63,30 @@ pub(crate) struct Seen {
     pub(crate) beyond: Vec<(String, Digest)>,
 }
 
+impl Seen {
+    /// Every path whose content was looked at, sorted: neighbours on the disk together.
+    pub(crate) fn looked_at(&self) -> Vec<&str> {
+        let sources = self.sources.iter().map(|source| source.path.as_str());
+        let lacking = self.runners.iter().flat_map(|runner| &runner.lacks).map(|lack| lack.path.as_str());
+        let reads = self.reads.iter().chain(self.runners.iter().flat_map(|runner| &runner.reads));
+        let mut paths: Vec<&str> =
+            sources.chain(reads.map(|(path, _)| path.as_str())).chain(lacking).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    }
+}
+
+/// A content of which a runner wanted to know only whether it mentions something, and which
+/// does not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Lack {
+    pub(crate) path: String,
+    pub(crate) digest: Digest,
+    /// What was looked for.
+    pub(crate) words: Vec<String>,
+}
+
 /// A source of the inventory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Source {
@@ -86,6 +110,8 @@ pub(crate) enum State {
 pub(crate) struct RunnerSeen {
     /// Contents that it read, sorted by path.
     pub(crate) reads: Vec<(String, Digest)>,
+    /// Contents in which it found none of some words, sorted.
+    pub(crate) lacks: Vec<Lack>,
     /// Whether a child process was asked for: then it must be asked again.
     pub(crate) asked: bool,
     /// Whether it asked for the root: then it must be asked again elsewhere.

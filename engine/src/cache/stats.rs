@@ -6,13 +6,15 @@
 //! the same. So what is not older than the start of the run that read it, by more than a
 //! tick, is not believed ("racy git").
 
-use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use std::hash::Hasher as _;
 
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::column::{Column, Part, Row, put_bytes, u32_at, u64_at};
 use crate::digest::Digest;
 
 /// A time of the file system: seconds and nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     /// Seconds.
     pub seconds: i64,
@@ -35,7 +37,7 @@ impl Time {
 }
 
 /// What tells one state of a file from another without reading it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// The device it lies on.
     pub device: u64,
@@ -56,31 +58,105 @@ impl Stat {
     }
 }
 
-/// Files and directories, with what was in them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Files and directories, with what was in them: as they are kept, and what was learnt since.
+#[derive(Clone, Debug, Default)]
 pub struct Stats {
-    known: FxHashMap<String, (Stat, Digest)>,
+    kept: Option<Kept>,
+    learnt: FxHashMap<String, (Stat, Digest)>,
+}
+
+/// Rows by the hash of their path, in buckets of one or two.
+#[derive(Clone, Debug)]
+struct Kept {
+    /// Where the rows of a bucket begin; one more than there are buckets.
+    buckets: Column<u32>,
+    rows: Column<StatRow>,
+    words: Part,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct StatRow {
+    start: u32,
+    length: u32,
+    stat: Stat,
+    digest: Digest,
+}
+
+impl Row for StatRow {
+    const SIZE: usize = 8 + 48 + 16;
+
+    fn read(bytes: &[u8]) -> Self {
+        let time = |at| Time { seconds: u64_at(bytes, at).cast_signed(), nanoseconds: u32_at(bytes, at + 8) };
+        Self {
+            start: u32_at(bytes, 0),
+            length: u32_at(bytes, 4),
+            stat: Stat {
+                device: u64_at(bytes, 8),
+                inode: u64_at(bytes, 16),
+                size: u64_at(bytes, 24),
+                modified: time(32),
+                changed: time(44),
+            },
+            digest: Digest(bytes[56..72].try_into().expect("a row has as many bytes")),
+        }
+    }
+
+    fn write(self, into: &mut Vec<u8>) {
+        let Self { start, length, stat, digest } = self;
+        into.extend(start.to_le_bytes());
+        into.extend(length.to_le_bytes());
+        [stat.device, stat.inode, stat.size].iter().for_each(|number| into.extend(number.to_le_bytes()));
+        for time in [stat.modified, stat.changed] {
+            into.extend(time.seconds.to_le_bytes());
+            into.extend(time.nanoseconds.to_le_bytes());
+        }
+        into.extend(digest.0);
+    }
+}
+
+fn bucket_of(path: &str, buckets: usize) -> usize {
+    let mut hasher = FxHasher::default();
+    hasher.write(path.as_bytes());
+    usize::try_from(hasher.finish() % buckets.max(1) as u64).unwrap_or(0)
+}
+
+impl Kept {
+    fn find(&self, path: &str) -> Option<StatRow> {
+        let bucket = bucket_of(path, self.buckets.len().checked_sub(1)?);
+        let (start, end) = (self.buckets.get(bucket)?, self.buckets.get(bucket + 1)?);
+        let is_it = |row: &StatRow| self.path(row) == path.as_bytes();
+        self.rows.range(start as usize..end as usize).find(is_it)
+    }
+
+    fn path(&self, row: &StatRow) -> &[u8] {
+        let start = row.start as usize;
+        self.words.bytes().get(start..start + row.length as usize).unwrap_or_default()
+    }
 }
 
 impl Stats {
     /// What is in `path`, if it is in the state it was read in.
     pub(crate) fn digest(&self, path: &str, now: &Stat) -> Option<Digest> {
-        self.known.get(path).filter(|(stat, _)| stat == now).map(|(_, digest)| *digest)
+        if let Some((stat, digest)) = self.learnt.get(path) {
+            return (stat == now).then_some(*digest);
+        }
+        let row = self.kept.as_ref()?.find(path)?;
+        (row.stat == *now).then_some(row.digest)
     }
 
     /// Whether nothing is known.
     pub(crate) fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.len() == 0
     }
 
     /// How many files and directories are known.
     pub(crate) fn len(&self) -> usize {
-        self.known.len()
+        self.learnt.len() + self.kept.as_ref().map_or(0, |kept| kept.rows.len())
     }
 
     /// These, with what a run that began at `start` has read.
     pub(crate) fn with(&self, read: impl IntoIterator<Item = (String, Stat, Digest)>, start: Time) -> Self {
-        let mut known = self.known.clone();
+        let mut known = self.all();
         for (path, stat, digest) in read {
             if stat.is_settled(start) {
                 known.insert(path, (stat, digest));
@@ -88,28 +164,63 @@ impl Stats {
                 known.remove(&path);
             }
         }
-        Self { known }
+        Self { kept: None, learnt: known }
     }
 
     /// Without what `is_there` does not know any more.
     pub(crate) fn cut_to(&mut self, is_there: impl Fn(&str) -> bool) {
-        self.known.retain(|path, _| is_there(path));
+        self.learnt = self.all();
+        self.kept = None;
+        self.learnt.retain(|path, _| is_there(path));
     }
 
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut rows: Vec<(&String, &(Stat, Digest))> = self.known.iter().collect();
-        rows.sort_unstable_by_key(|(path, _)| *path);
-        postcard::to_allocvec(&rows).unwrap_or_default()
+    fn all(&self) -> FxHashMap<String, (Stat, Digest)> {
+        let mut all = FxHashMap::default();
+        if let Some(kept) = &self.kept {
+            let named = |row: StatRow| {
+                let path = std::str::from_utf8(kept.path(&row)).ok()?;
+                Some((path.to_owned(), (row.stat, row.digest)))
+            };
+            all.extend(kept.rows.iter().filter_map(named));
+        }
+        all.extend(self.learnt.iter().map(|(path, known)| (path.clone(), *known)));
+        all
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let rows: Vec<(String, (Stat, Digest))> = postcard::from_bytes(bytes).ok()?;
-        Some(Self { known: rows.into_iter().collect() })
+    /// `None` when they are too many to be worth keeping.
+    pub(super) fn encode(&self) -> Option<Vec<u8>> {
+        let all = self.all();
+        let buckets = all.len().next_power_of_two();
+        let mut sorted: Vec<(usize, &String, &(Stat, Digest))> =
+            all.iter().map(|(path, known)| (bucket_of(path, buckets), path, known)).collect();
+        sorted.sort_unstable_by_key(|(bucket, path, _)| (*bucket, *path));
+        let number = |n: usize| u32::try_from(n).ok();
+        let (mut words, mut rows, mut starts) = (Vec::new(), Vec::with_capacity(sorted.len()), Vec::new());
+        for (bucket, path, (stat, digest)) in sorted {
+            starts.resize(bucket + 1, number(rows.len())?);
+            let (start, length) = (number(words.len())?, number(path.len())?);
+            words.extend_from_slice(path.as_bytes());
+            rows.push(StatRow { start, length, stat: *stat, digest: *digest });
+        }
+        starts.resize(buckets + 1, number(rows.len())?);
+        let mut bytes = Vec::new();
+        Column::Owned(starts).put(&mut bytes)?;
+        Column::Owned(rows).put(&mut bytes)?;
+        put_bytes(&mut bytes, &words)?;
+        Some(bytes)
+    }
+
+    pub(super) fn decode(mut part: Part) -> Option<Self> {
+        let kept =
+            Kept { buckets: part.take_column()?, rows: part.take_column()?, words: part.take_bytes()? };
+        part.bytes().is_empty().then(|| Self { kept: Some(kept), ..Self::default() })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn at(seconds: i64, nanoseconds: u32) -> Time {
@@ -143,8 +254,21 @@ mod tests {
 
     #[test]
     fn they_survive_being_written() {
-        let stat = Stat { inode: 7, ..Stat::default() };
-        let stats = Stats::default().with([("ä\n".to_owned(), stat, Digest::of(b"a"))], at(1000, 1));
-        assert_eq!(Stats::decode(&stats.encode()), Some(stats));
+        let stat = |n: u64| Stat { inode: n, size: n * 3, modified: at(-5, 9), ..Stat::default() };
+        let paths: Vec<String> = (0..500).map(|n| format!("ä\n/{n}")).collect();
+        let read =
+            paths.iter().zip(0..).map(|(path, n)| (path.clone(), stat(n), Digest::of(path.as_bytes())));
+        let stats = Stats::default().with(read, at(1000, 1));
+        let kept = Stats::decode(Part::whole(Arc::new(stats.encode().unwrap()))).unwrap();
+        assert_eq!((kept.len(), kept.all()), (500, stats.all()));
+        for (path, n) in paths.iter().zip(0..) {
+            assert_eq!(kept.digest(path, &stat(n)), Some(Digest::of(path.as_bytes())));
+            assert_eq!(kept.digest(path, &stat(n + 1)), None);
+        }
+        assert_eq!(kept.digest("other", &stat(0)), None);
+        let more = kept.with([("0".to_owned(), stat(1), Digest::of(b"0"))], at(1000, 1));
+        assert_eq!(more.len(), 501);
+        let none = Stats::decode(Part::whole(Arc::new(Stats::default().encode().unwrap()))).unwrap();
+        assert!(none.is_empty() && none.digest("a", &stat(0)).is_none());
     }
 }

@@ -4,32 +4,60 @@
 //! Kinds of paths and listings of directories are not recorded one by one: a tree tells
 //! them all at once ([`Tree::layout`], [`Tree::witness`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::snapshot::Lack;
 use crate::digest::Digest;
 use crate::problem::Unchecked;
 use crate::runner::ConfigLoader;
-use crate::tree::{Kind, Tree, Witness};
+use crate::tree::{Kind, Tree, Witness, text_of};
 
 /// A tree that remembers what was read from it.
 pub(crate) struct TracedTree<'a> {
     inner: &'a dyn Tree,
     reads: Mutex<BTreeMap<String, Digest>>,
+    lacks: Mutex<BTreeSet<Lack>>,
     located: AtomicBool,
+}
+
+/// What was looked at.
+pub(crate) struct Traced {
+    /// Contents that were read, sorted by path.
+    pub(crate) reads: Vec<(String, Digest)>,
+    /// Contents of which only some words were wanted, that hold none of them; sorted.
+    pub(crate) lacks: Vec<Lack>,
+    /// Whether the root was asked for.
+    pub(crate) located: bool,
+}
+
+impl Traced {
+    /// All contents, as if each had been read.
+    pub(crate) fn into_reads(self) -> Vec<(String, Digest)> {
+        let mut reads = self.reads;
+        reads.extend(self.lacks.into_iter().map(|lack| (lack.path, lack.digest)));
+        reads.sort();
+        reads.dedup();
+        reads
+    }
 }
 
 impl<'a> TracedTree<'a> {
     pub(crate) fn new(inner: &'a dyn Tree) -> Self {
-        Self { inner, reads: Mutex::default(), located: AtomicBool::new(false) }
+        Self { inner, reads: Mutex::default(), lacks: Mutex::default(), located: AtomicBool::new(false) }
     }
 
-    /// The contents that were read, sorted by path, and whether the root was asked for.
-    pub(crate) fn finish(self) -> (Vec<(String, Digest)>, bool) {
+    /// Ends it.
+    pub(crate) fn finish(self) -> Traced {
         let reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (reads.into_iter().collect(), self.located.into_inner())
+        let lacks = self.lacks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Traced {
+            reads: reads.into_iter().collect(),
+            lacks: lacks.into_iter().collect(),
+            located: self.located.into_inner(),
+        }
     }
 
     fn note(&self, path: &str, digest: Digest) {
@@ -70,6 +98,21 @@ impl Tree for TracedTree<'_> {
         let read = self.inner.read_with_digest(path);
         self.note(path, Digest::or_reason(read.as_ref().map(|(_, digest)| *digest).map_err(|e| *e)));
         read
+    }
+
+    fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {
+        let read = self.inner.read_with_digest(path);
+        let digest = Digest::or_reason(read.as_ref().map(|(_, digest)| *digest).map_err(|e| *e));
+        let text = read.ok().and_then(|(bytes, _)| text_of(bytes));
+        let found = text.filter(|text| words.iter().any(|word| text.contains(word)));
+        if found.is_some() {
+            self.note(path, digest);
+        } else {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let lack = Lack { path: path.to_owned(), digest, words };
+            self.lacks.lock().unwrap_or_else(PoisonError::into_inner).insert(lack);
+        }
+        found
     }
 
     fn known_digest(&self, path: &str) -> Option<Digest> {

@@ -57,6 +57,11 @@ pub(crate) fn state_of(path: &Path) -> Option<Stat> {
     stat::of(path)
 }
 
+/// The state of what `path` leads to.
+pub(crate) fn state_behind(path: &Path) -> Option<Stat> {
+    stat::behind(path)
+}
+
 /// Reads the regular file at `path` up to `limit` bytes.
 pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Unchecked> {
     read_file_as(path, limit).map(|(bytes, _)| bytes)

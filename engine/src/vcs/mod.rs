@@ -22,6 +22,9 @@
 //! every configuration key, clean filters, sparse and split indexes, racy time stamps,
 //! worktrees, `GIT_DIR`, partial clones.
 //!
+//! Later, on small projects, processes were most of a warm plan: so what takes none is read
+//! here ([`plain`], [`index_file`]), and one `git status` answers the rest ([`status`]).
+//!
 //! # How it is asked
 //!
 //! Only with `-z` (names hold newlines, tabs and umlauts), in the C locale, without

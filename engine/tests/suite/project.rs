@@ -105,6 +105,20 @@ impl Project {
         text(&output.stdout)
     }
 
+    /// The same, whether or not it can be done.
+    pub(crate) fn try_git(&self, arguments: &[&str]) {
+        let output = Command::new("git")
+            .current_dir(&self.root)
+            .args(["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "-c", "gc.auto=0"])
+            .args(arguments)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_INDEX_FILE")
+            .output();
+        output.unwrap();
+    }
+
     /// Removes the object that `name` names from the repository.
     pub(crate) fn lose(&self, name: &str) {
         let id = self.git(&["rev-parse", name]);

@@ -9,6 +9,8 @@ use crate::project::{Project, lines, worktree};
 use owed_engine::vcs::{Repository, VcsError};
 
 const DIR: &str = "OWED_TEST_DISCOVER";
+/// Also says which files there are.
+const WITH_FILES: (&str, &str) = ("OWED_TEST_FILES", "1");
 
 /// What is found from `dir`, by a process in `cwd` with `environment`.
 fn seen(p: &Project, cwd: &str, dir: &str, environment: &[(&str, &str)]) -> String {
@@ -33,7 +35,11 @@ fn in_another_process() {
         Err(error) => error.sentence(),
         Ok(Some(repository)) => {
             let changes = repository.changes(&worktree("HEAD")).map(|c| lines(&c).join(","));
-            format!("{} [{}]", repository.root().display(), changes.unwrap())
+            let mut answer = format!("{} [{}]", repository.root().display(), changes.unwrap());
+            if std::env::var_os(WITH_FILES.0).is_some() {
+                answer += &format!("{:?}", repository.files().unwrap());
+            }
+            answer
         }
     };
     println!("ANSWER {answer}");
@@ -101,4 +107,48 @@ fn another_owner_and_no_git() {
     let other = [("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")];
     assert_eq!(seen(&p, "", "", &other), "dubious ROOT");
     assert_eq!(seen(&p, "", "", &[("PATH", "/nowhere")]), "the program `git` was not found");
+}
+
+/// `GIT_PREFIX` means nothing to these questions, but an environment that speaks of a
+/// repository has them asked one by one.
+const ONE_BY_ONE: (&str, &str) = ("GIT_PREFIX", "");
+
+#[test]
+fn one_look_says_what_questions_one_by_one_say() {
+    let names = ["a", "b.ts", "dir/c", "dir/sub/d", "e e", "ü"];
+    let p = Project::new(&names.map(|name| (name, "1\n2\n3\n4\n5\n")));
+    let mut random: u64 = 7;
+    let mut below = |bound: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % bound
+    };
+    for step in 0..30 {
+        let name = names[usize::try_from(below(6)).unwrap()];
+        let there = p.path(name).symlink_metadata().is_ok();
+        match below(12) {
+            0 if there => p.remove(name),
+            1 if there => p.try_git(&["rm", "-q", "--cached", "--ignore-unmatch", "-f", name]),
+            2 if there => p.try_git(&["update-index", "--add", "--chmod=+x", name]),
+            3 if there => p.try_git(&["mv", "-f", name, "moved"]),
+            4 => p.try_git(&["commit", "-q", "--allow-empty", "-m", "step"]),
+            5 => p.try_git(&["add", "-A"]),
+            6 if there => {
+                p.remove(name);
+                std::os::unix::fs::symlink("a", p.path(name)).unwrap();
+            }
+            7 => p.try_git(&["reset", "-q"]),
+            8 if !there => p.try_git(&["checkout", "-q", "-f", "HEAD", "--", "."]),
+            9 if there => {
+                p.try_git(&["add", "-A"]);
+                let flag = if below(2) == 0 { "--assume-unchanged" } else { "--no-assume-unchanged" };
+                p.try_git(&["update-index", flag, name]);
+            }
+            _ => {
+                let _ = std::fs::remove_file(p.path(name));
+                p.write(name, &"line\n".repeat(usize::try_from(below(9)).unwrap()));
+            }
+        }
+        let at_once = seen(&p, "", "", &[WITH_FILES]);
+        assert_eq!(at_once, seen(&p, "", "", &[WITH_FILES, ONE_BY_ONE]), "after step {step}");
+    }
 }

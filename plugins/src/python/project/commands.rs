@@ -69,11 +69,8 @@ impl Commands {
     pub(crate) fn read(tree: &dyn Tree) -> Self {
         let mut commands = Self::default();
         for file in tree.files().iter().filter(|file| is_script(file)) {
-            let Some(text) = tree.text(file) else { continue };
-            if ["pytest", "py.test", "unittest", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"]
-                .iter()
-                .any(|word| text.contains(word))
-            {
+            let words = ["pytest", "py.test", "unittest", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"];
+            if let Some(text) = tree.text_with(file, &words) {
                 commands.scan(tree, file, &text);
             }
         }

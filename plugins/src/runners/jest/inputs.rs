@@ -190,8 +190,9 @@ impl Drafting<'_, '_> {
 
 /// Adds the environment that a test asks for in its first comment.
 pub(super) fn docblock(tree: &dyn Tree, packages: &Packages, root: &str, file: &str, test: &mut TestFile) {
-    let Some(text) = tree.text(file) else { return };
-    let Some(at) = text.find("@jest-environment ") else { return };
+    const WORD: &str = "@jest-environment ";
+    let Some(text) = tree.text_with(file, &[WORD]) else { return };
+    let Some(at) = text.find(WORD) else { return };
     let name = text[at..].split_whitespace().nth(1).unwrap_or_default();
     let mut inputs = Inputs::default();
     match name {

@@ -109,7 +109,7 @@ impl Rules {
 fn conftest_ignores(tree: &dyn Tree, dir: &str) -> (Vec<String>, Vec<String>) {
     let (mut paths, mut globs) = (Vec::new(), Vec::new());
     for file in below(tree.files(), dir).iter().filter(|f| path::basename(f) == "conftest.py") {
-        let Some(text) = tree.text(file).filter(|text| text.contains("collect_ignore")) else { continue };
+        let Some(text) = tree.text_with(file, &["collect_ignore"]) else { continue };
         let Some(module) = Module::parse(&text) else { continue };
         for (name, to) in [("collect_ignore", &mut paths), ("collect_ignore_glob", &mut globs)] {
             if !may_shrink(&text, name) {

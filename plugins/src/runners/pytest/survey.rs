@@ -204,7 +204,7 @@ fn assign(view: &View<'_>, projects: &mut BTreeMap<String, PytestProject>) {
         if !is_reached_from_outside(projects, dir, file) {
             continue;
         }
-        if (docstrings || text) && !tree.text(file).is_some_and(|text| text.contains(">>>")) {
+        if (docstrings || text) && tree.text_with(file, &[">>>"]).is_none() {
             continue;
         }
         tests.push((dir.to_owned(), file.clone(), docstrings));

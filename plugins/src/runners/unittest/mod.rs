@@ -185,7 +185,7 @@ fn managers(view: &View<'_>, survey: &Survey) -> BTreeMap<String, &'static str> 
         };
         let known = match *script {
             "manage.py" => survey.layout.django.iter().any(|d| d == dir),
-            _ => view.tree.text(file).is_some_and(|text| text.contains("django")),
+            _ => view.tree.text_with(file, &["django"]).is_some(),
         };
         if known && imports_django(view, survey, dir) {
             found.entry(dir.to_owned()).or_insert(*script);
@@ -258,6 +258,8 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
         shared,
         listings: vec![Listing { dir: place.top.clone(), glob: "**/test*.py".to_owned() }],
         unsettled: Vec::new(),
+        effects: Vec::new(),
+        isolated: false,
     }
 }
 

@@ -134,10 +134,9 @@ impl Drafting<'_, '_> {
 
 /// Adds the environment that a test asks for in its first comment.
 pub(super) fn docblock(tree: &dyn Tree, packages: &Packages, root: &str, file: &str, test: &mut TestFile) {
-    let Some(text) = tree.text(file) else { return };
-    let Some(at) = text.find("@vitest-environment").or_else(|| text.find("@jest-environment")) else {
-        return;
-    };
+    let [own, other] = ["@vitest-environment", "@jest-environment"];
+    let Some(text) = tree.text_with(file, &[own, other]) else { return };
+    let Some(at) = text.find(own).or_else(|| text.find(other)) else { return };
     let name = text[at..].split_whitespace().nth(1).unwrap_or_default();
     let mut inputs = Inputs::default();
     match environment_package(name) {

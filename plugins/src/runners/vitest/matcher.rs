@@ -76,7 +76,7 @@ impl Matcher {
         let hit = self.include.is_match(file)
             || (self.anything && claims::defines_tests((view.facts)(file)))
             || (self.in_source.is_match(file)
-                && view.tree.text(file).is_some_and(|text| text.contains("import.meta.vitest")));
+                && view.tree.text_with(file, &["import.meta.vitest"]).is_some());
         hit && !out(&self.exclude)
     }
 }
