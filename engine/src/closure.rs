@@ -45,6 +45,9 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
     for number in 0..project.tests.len() {
         add_test(project, &links, &mut building, number);
     }
+    for path in &project.followed {
+        building.target(file_key(project, 0, path));
+    }
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
     let mut problems = Vec::new();

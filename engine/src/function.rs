@@ -67,6 +67,8 @@ pub enum FunctionKind {
     Constructor,
     /// Python's `lambda`.
     Lambda,
+    /// Rust's closures, Go's function literals.
+    Closure,
 }
 
 impl FunctionKind {
@@ -79,6 +81,7 @@ impl FunctionKind {
             Self::Accessor => "accessor",
             Self::Constructor => "constructor",
             Self::Lambda => "lambda",
+            Self::Closure => "closure",
         }
     }
 }

@@ -134,6 +134,9 @@ pub struct Project<'a> {
     pub tests: Vec<TestRef>,
     /// Resolution classes; the first is that of configuration files.
     pub classes: Vec<ResolveOptions>,
+    /// Files that are followed besides those that tests reach, with the resolution of
+    /// configuration files; to be set before [`Project::resolve`].
+    pub followed: Vec<String>,
     /// The dependency graph.
     pub graph: Graph,
     /// Files that were not read or not parsed, sorted by path.
@@ -240,6 +243,7 @@ impl<'a> Project<'a> {
             suites: Vec::new(),
             tests: Vec::new(),
             classes: vec![ResolveOptions::default()],
+            followed: Vec::new(),
             graph: Graph::default(),
             not_checked: Vec::new(),
             problems: Vec::new(),

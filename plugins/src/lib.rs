@@ -3,11 +3,13 @@
 //! [`languages`] and [`runners()`] are the only lists. To add one, write a module that
 //! implements the engine's trait and add a line here; the engine stays as it is.
 
+pub mod go;
 pub mod grammar;
 pub mod javascript;
 mod measure;
 pub mod python;
 pub mod runners;
+pub mod rust;
 pub mod tolerant;
 
 use owed_engine::language::Language;
@@ -15,6 +17,12 @@ use owed_engine::runner::Runner;
 
 /// Every language, in the order in which they are asked whether they read a file.
 pub fn languages() -> &'static [&'static dyn Language] {
+    &[&javascript::JavaScript, &python::Python, &rust::Rust, &go::Go]
+}
+
+/// Those whose tests some runner runs: plans read no other, because nothing that is selected
+/// could depend on them as more than data.
+pub fn selecting() -> &'static [&'static dyn Language] {
     &[&javascript::JavaScript, &python::Python]
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Each `DIR` is a checkout of `benches/projects.toml`, or any folder with sources. The
 //! scanners (npm `typescript`, and CPython in WebAssembly, npm `pyodide`) are installed below
-//! `target/conformance` on first use. A file that only one side refuses is a difference,
+//! `target/conformance` on first use; for Go, `go` must be on the `PATH`. A file that only one side refuses is a difference,
 //! too. Every difference must be in `benches/conformance/explained.txt`, or the program
 //! fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a bench program")]
@@ -63,6 +63,7 @@ const SCANNERS: &[Scanner] = &[
         extensions: &["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"],
     },
     Scanner { name: "CPython 3.14.2", script: "python.mjs", extensions: &["py", "pyi"] },
+    Scanner { name: "go/scanner", script: "tokens.go", extensions: &["go"] },
 ];
 
 /// Counts of one scanner in one folder.
@@ -185,14 +186,21 @@ fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
 
 fn compare(folder: &Path, project: &str, scanner: &Scanner, home: &Path, files: &[PathBuf]) -> Result<Row> {
     let mut row = Row::default();
-    let mut child = Command::new("node")
-        .arg("--stack-size=4000")
-        .arg(here().join(scanner.script))
-        .arg(home)
+    let script = here().join(scanner.script);
+    let mut command = if scanner.script.ends_with(".go") {
+        let mut command = Command::new("go");
+        command.arg("run").arg(script);
+        command
+    } else {
+        let mut command = Command::new("node");
+        command.arg("--stack-size=4000").arg(script).arg(home);
+        command
+    };
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .context("node could not be started")?;
+        .with_context(|| format!("what runs {} could not be started", scanner.script))?;
     let mut input = child.stdin.take().context("the scanner takes no paths")?;
     let list: String = files.iter().map(|path| format!("{}\n", path.display())).collect();
     let writer = std::thread::spawn(move || input.write_all(list.as_bytes()));

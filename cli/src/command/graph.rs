@@ -1,5 +1,6 @@
 //! `owed graph`: the dependency graph, or the part of it between two places.
 
+use owed_engine::language::Language;
 use owed_engine::project::{Project, Reading};
 use owed_engine::select::{GraphOptions, graph};
 
@@ -20,7 +21,14 @@ pub(crate) fn run(global: &Global, args: &Graph, output: &Output) -> anyhow::Res
         paths.iter().map(|path| session.site.inside(path)).collect()
     };
     let options = GraphOptions { from: inside(&args.from)?, to: inside(&args.to)?, depth: args.depth };
-    let project = session.read(Reading::Files);
+    // What no runner runs is in no plan, and is read only for those who ask about it.
+    let reads = |languages: &[&dyn Language], path: &str| languages.iter().any(|it| it.reads(path));
+    let beyond = options
+        .from
+        .iter()
+        .chain(&options.to)
+        .any(|path| reads(owed_plugins::languages(), path) && !reads(owed_plugins::selecting(), path));
+    let project = if beyond { session.read_beyond(&options.from) } else { session.read(Reading::Files) };
     for path in options.from.iter().chain(&options.to) {
         known(&project, path)?;
     }

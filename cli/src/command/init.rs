@@ -37,7 +37,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> anyhow::Result<Exit> {
         out += &format!("{}\n", style::wrap(&sentence, 0, 0, output.view.width));
     }
     out += "\nDetected:\n";
-    for language in project.plugins.languages {
+    for language in owed_plugins::languages() {
         let files = project.files.iter().filter(|file| language.reads(file)).count();
         if files > 0 {
             out += &format!("  {}: {}\n", language.name(), count(files, "file"));

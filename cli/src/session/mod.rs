@@ -134,6 +134,18 @@ impl Session {
         self.load(reading)
     }
 
+    /// The same with every language, those that no runner runs included, and with what
+    /// `files` depend on although no test reaches them. Nothing of it is kept.
+    pub(crate) fn read_beyond(&self, files: &[String]) -> Project<'_> {
+        let _spinner = Spinner::start("reading the project", self.output.view.quiet);
+        let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+        let mut project = Project::read(&self.tree, plugins, self.config.settings.clone(), Reading::Files);
+        project.discover(&*self.loader);
+        project.followed = files.to_vec();
+        project.resolve();
+        project
+    }
+
     /// Reads the project and, at the same time, finds out what changed.
     pub(crate) fn compare(
         &self,
@@ -152,7 +164,7 @@ impl Session {
     }
 
     fn load(&self, reading: Reading) -> Project<'_> {
-        let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+        let plugins = Plugins { languages: owed_plugins::selecting(), runners: owed_plugins::runners() };
         let settings = || self.config.settings.clone();
         let cache = self.cache.as_ref().map(|(cache, _)| cache);
         let recalled = cache.and_then(|cache| {

@@ -167,7 +167,7 @@ fn unseen(inventory: &Inventory) -> (Vec<NotChecked>, Vec<String>) {
 /// Whether a file is likely to be read when the project is, so that its bytes are worth
 /// fetching together with the others.
 fn is_read(path: &str) -> bool {
-    owed_plugins::languages().iter().any(|language| language.reads(path))
+    owed_plugins::selecting().iter().any(|language| language.reads(path))
         || matches!(path::extension(path), "json" | "jsonc" | "toml" | "yaml" | "yml" | "cfg" | "ini")
 }
 

@@ -11,7 +11,7 @@ fn everything() -> Project {
     let project = project();
     project.write("src/größe & \"x\", 1%.ts", &(function("one", 6) + &function("two", 6)));
     project.write("src/broken.ts", "export const a = 1;\nexport const = 2;\n");
-    project.write("src/other.go", "package other\n");
+    project.write("src/other.rb", "x = 1\n");
     project
 }
 
@@ -49,7 +49,7 @@ fn sarif_satisfies_its_schema_and_is_not_successful_when_something_was_not_check
     assert_eq!(group["relatedLocations"].as_array().unwrap().len(), 1);
     // A sound run says so.
     project.remove("src/broken.ts");
-    project.remove("src/other.go");
+    project.remove("src/other.rb");
     let log: Value = serde_json::from_str(&print(&project, "sarif")).unwrap();
     check_sarif(&log);
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
@@ -60,7 +60,7 @@ fn github_annotations_are_escaped() {
     let out = print(&everything(), "github");
     for line in [
         "::error file=src/broken.ts,line=2,title=NOT CHECKED::NOT CHECKED (unparsable): ",
-        "::error file=src/other.go,title=NOT CHECKED::NOT CHECKED (unsupported-language): ",
+        "::error file=src/other.rb,title=NOT CHECKED::NOT CHECKED (unsupported-language): ",
         "::error file=src/größe & \"x\"%2C 1%25.ts,line=1,endLine=9,title=function over its cap::one has ",
         "::notice file=src/größe & \"x\"%2C 1%25.ts,line=1,endLine=9,title=repeated implementation::The same ",
         "::notice title=owed check::3 files checked, 2 NOT CHECKED, 3 excluded (test 1, not-source 2)",

@@ -348,7 +348,7 @@ fn files() -> BTreeMap<String, (Vec<u8>, Fate)> {
     );
     put("large/many.py".to_owned(), "x = 1\n".repeat(1_000_000).into_bytes(), Not("too-large", false));
     // Other languages.
-    for extension in ["go", "rs", "java", "rb", "c", "php", "swift", "kt"] {
+    for extension in ["java", "rb", "c", "php", "swift", "kt", "cs", "scala"] {
         put(format!("other/a.{extension}"), b"x\n".to_vec(), Not("unsupported-language", false));
     }
     files

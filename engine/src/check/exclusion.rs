@@ -73,6 +73,7 @@ const TESTS: &[&str] = &[
     "**/{test_*,*_test,tests,conftest}.py",
     "**/test.{js,mjs,cjs,ts,mts,cts}",
     "**/*_test.{go,rs}",
+    "**/{test,tests}.rs",
 ];
 
 /// Files that programs write.
@@ -296,6 +297,9 @@ mod tests {
                 ("tests/helpers/a.py", Some(Rule::Test)),
                 ("pkg/test_cart.py", Some(Rule::Test)),
                 ("pkg/conftest.py", Some(Rule::Test)),
+                ("src/cart/tests.rs", Some(Rule::Test)),
+                ("src/contests.rs", None),
+                ("cart_test.go", Some(Rule::Test)),
                 ("src/__mocks__/fs.ts", Some(Rule::Test)),
                 ("pkg/x_pb2.py", Some(Rule::Generated)),
                 ("js/app.min.js", Some(Rule::Generated)),

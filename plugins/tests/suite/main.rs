@@ -12,6 +12,7 @@ mod checks;
 mod compare;
 mod effects;
 mod functions;
+mod grammar;
 mod opacity;
 mod render;
 mod store;

@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Re
         None => None,
     };
     let broken_links = session.broken_links();
-    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    let plugins = Plugins { languages: owed_plugins::selecting(), runners: owed_plugins::runners() };
     let tests = session.timed("tests", || Tests::discover(session.tree(), plugins, &policy.exclude));
     problems.extend(tests.problems);
     let input = Input {

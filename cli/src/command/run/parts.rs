@@ -112,7 +112,7 @@ pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> 
     if args.coverage {
         entries.push(Entry::new(Dimension::Command, "coverage", "true"));
     }
-    for language in owed_plugins::languages() {
+    for language in owed_plugins::selecting() {
         entries.push(Entry::new(Dimension::Engine, language.name(), language.reader_version()));
     }
     entries

@@ -1,0 +1,22 @@
+; Which packages a Go file imports, and which files it embeds.
+
+; import "fmt"
+(import_spec !name path: [
+  (interpreted_string_literal (interpreted_string_literal_content) @source)
+  (raw_string_literal (raw_string_literal_content) @source)
+]) @import
+
+; import m "math"
+(import_spec name: [(package_identifier) (blank_identifier)] @alias path: [
+  (interpreted_string_literal (interpreted_string_literal_content) @source)
+  (raw_string_literal (raw_string_literal_content) @source)
+]) @import
+
+; import . "strings"
+(import_spec name: (dot) @wildcard path: [
+  (interpreted_string_literal (interpreted_string_literal_content) @source)
+  (raw_string_literal (raw_string_literal_content) @source)
+]) @import
+
+; //go:embed static/*
+((comment) @import @source (#match? @source "^//go:embed[ \t]"))
