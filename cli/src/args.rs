@@ -208,7 +208,7 @@ pub(crate) enum Command {
     /// Run what is owed and not already paid for, and record receipts
     #[command(long_about = run::RUN_LONG, after_help = run::RUN_EXAMPLES)]
     Run(Run),
-    /// Requests without a verdict, the job that was last seen, and the receipts that are kept
+    /// Requests without a verdict, the job that was last seen, receipts
     #[command(long_about = status::LONG, after_help = status::EXAMPLES)]
     Status(Status),
     /// What passed before, with which inputs, and why a test is not reused

@@ -142,6 +142,8 @@ pub struct Project<'a> {
     pub problems: Vec<Problem>,
     /// What is looked at on the way, when it is to be kept.
     pub(crate) record: Option<Record<'a>>,
+    /// Where facts of installed packages are kept.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 /// What is looked at while a project is read.
@@ -208,6 +210,7 @@ impl<'a> Project<'a> {
         let (facts, sources) = reader.read_all(&files);
         let mut project = Self::new(tree, plugins, settings, reading, files, Sources::of(facts));
         project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.cache = cache;
         project.record = cache.map(|cache| Record {
             cache,
             sources,
@@ -241,6 +244,7 @@ impl<'a> Project<'a> {
             not_checked: Vec::new(),
             problems: Vec::new(),
             record: None,
+            cache: None,
         }
     }
 

@@ -226,11 +226,12 @@ fn with_facts<'a>(reader: Reader<'a>, seen: &mut Seen, changed: &[Changed]) -> P
         (source.path, source.digest, known)
     });
     let contents = contents.collect();
-    let Reader { tree, plugins, reading, .. } = reader;
+    let Reader { tree, plugins, reading, cache, .. } = reader;
     let settings = reader.settings.clone();
     let files = considered(tree, &settings);
     let mut project =
         Project::new(tree, plugins, settings, reading, files, Sources::to_fetch(contents, reader));
+    project.cache = cache;
     project.not_checked = not_checked;
     project
 }

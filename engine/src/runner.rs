@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{FileFacts, Span};
+use crate::facts::{FileFacts, Opaque, Span};
 use crate::problem::{Problem, Widening};
 use crate::resolve::{ResolveOptions, Target};
 use crate::tree::Tree;
@@ -103,6 +103,8 @@ pub struct Reporting<'a> {
     pub workers: Option<usize>,
     /// A person's words for the runner.
     pub arguments: &'a [String],
+    /// Whether coverage is to be left in the folder `coverage` of the directory, which is there.
+    pub coverage: bool,
 }
 
 /// A command that writes a report.
@@ -114,6 +116,11 @@ pub struct Reported {
     pub files: Vec<(&'static str, &'static str)>,
     /// The report's name in that directory.
     pub report: &'static str,
+    /// Names in that directory of the files with coverage that the run leaves; none when it
+    /// measures nothing.
+    pub artifacts: Vec<&'static str>,
+    /// Packages of which one has to be installed for coverage; none when nothing is needed.
+    pub needs: &'static [&'static str],
 }
 
 /// What a runner found.
@@ -144,6 +151,26 @@ pub struct RunnerProject {
     /// What is not understood about it: its tests are owed by any change, and each says
     /// why. Prefer this to a problem whenever a test or an input could be missing.
     pub unsettled: Vec<Widening>,
+    /// What its verdicts depend on by the way in which it runs tests (a random order, several
+    /// processes), whatever they reach.
+    pub effects: Vec<RunnerEffect>,
+    /// Whether each test file runs in a process or thread of its own, by its configuration.
+    /// Then no file sees what another has changed of the language and the platform, and a
+    /// change is no more than code of the file that makes it.
+    pub isolated: bool,
+}
+
+/// Something about the way tests are run that lets a verdict differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunnerEffect {
+    /// Why it cannot be named.
+    pub reason: Opaque,
+    /// What does it, as its configuration calls it: `pytest-randomly`, `sequence.shuffle`.
+    pub operation: String,
+    /// The file that says so, project-relative.
+    pub path: String,
+    /// What to do about it, one line.
+    pub fix: String,
 }
 
 /// A test file of a runner project.

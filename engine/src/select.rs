@@ -18,7 +18,7 @@ use crate::opacity::Classes;
 use crate::path;
 use crate::place::{Place, Placer};
 use crate::problem::{Problem, Widening};
-use crate::project::{Delta, Project, globs};
+use crate::project::{Delta, Project};
 use crate::resolve::Listing;
 use crate::runner::SharedRole;
 use crate::selection::{
@@ -207,7 +207,7 @@ pub(crate) struct Context<'p, 'd> {
     pub(crate) project: &'p Project<'p>,
     classes: OnceLock<Classes>,
     pub(crate) changes: Vec<ChangeSeeds<'d>>,
-    options: &'d SelectOptions,
+    pub(crate) options: &'d SelectOptions,
     /// Whether there is a change that owes the input-opaque tests.
     anything: bool,
     by_path: BTreeMap<&'p str, Vec<usize>>,
@@ -398,71 +398,6 @@ impl<'p, 'd> Context<'p, 'd> {
         reasons
     }
 
-    /// Rule 3: tests that share the changed file's name.
-    fn companions(&self, change: &Change) -> Vec<(usize, Reason)> {
-        let mut owed = Vec::new();
-        for changed in change.paths() {
-            for test in companion_tests(changed) {
-                for &number in self.tests_at(&test) {
-                    owed.push((
-                        number,
-                        Reason {
-                            kind: ReasonKind::Companion,
-                            changed: Some(change.path.clone()),
-                            chain: vec![test.clone(), changed.to_owned()],
-                            detail: None,
-                        },
-                    ));
-                }
-            }
-        }
-        owed
-    }
-
-    /// Rule 4: tests whose declared inputs hold the changed file.
-    fn declared(&self, change: &Change) -> Vec<(usize, Reason)> {
-        let mut owed = Vec::new();
-        for input in &self.project.settings.inputs {
-            let files = globs(&input.files);
-            let Some(hit) = change.paths().find(|p| files.is_match(p)) else { continue };
-            let tests = globs(&input.tests);
-            for (number, &reference) in self.project.tests.iter().enumerate() {
-                let test = self.project.test_path(reference);
-                if tests.is_match(test) {
-                    owed.push((
-                        number,
-                        Reason {
-                            kind: ReasonKind::Declared,
-                            changed: Some(change.path.clone()),
-                            chain: vec![test.to_owned(), hit.to_owned()],
-                            detail: None,
-                        },
-                    ));
-                }
-            }
-        }
-        owed
-    }
-
-    /// Rule 5: tests that loaded the changed file when they were last run.
-    fn observed(&self, change: &Change) -> Vec<(usize, Reason)> {
-        let mut owed = Vec::new();
-        for path in change.paths() {
-            for test in self.options.observed.get(path).into_iter().flatten() {
-                for &number in self.tests_at(test) {
-                    let reason = Reason {
-                        kind: ReasonKind::Observed,
-                        changed: Some(change.path.clone()),
-                        chain: vec![test.clone(), path.to_owned()],
-                        detail: None,
-                    };
-                    owed.push((number, reason));
-                }
-            }
-        }
-        owed
-    }
-
     /// Why the whole suite is owed, if it is.
     pub(crate) fn widenings(&self) -> Vec<Widening> {
         let mut widened = Vec::new();
@@ -582,32 +517,4 @@ fn touched(
     touched.sort_unstable();
     touched.dedup_by_key(|(node, _)| *node);
     touched
-}
-
-/// The test files that are companions of `path` by name (`selection.md` 2, rule 3).
-fn companion_tests(path: &str) -> Vec<String> {
-    let (dir, name, extension) = (path::dirname(path), path::basename(path), path::extension(path));
-    if extension.is_empty() {
-        return Vec::new();
-    }
-    let stem = &name[..name.len() - extension.len() - 1];
-    let in_dir = |dir: &str, file: String| if dir.is_empty() { file } else { format!("{dir}/{file}") };
-    let mut names = Vec::new();
-    match extension {
-        "py" => names.extend([format!("test_{stem}.py"), format!("{stem}_test.py")]),
-        "ts" | "tsx" | "mts" | "cts" | "js" | "jsx" | "mjs" | "cjs" | "vue" | "svelte" | "astro" => {
-            for e in ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"] {
-                names.extend([format!("{stem}.test.{e}"), format!("{stem}.spec.{e}")]);
-            }
-        }
-        _ => return Vec::new(),
-    }
-    let mut tests = Vec::new();
-    for name in names {
-        for sub in ["__tests__", "tests", "test"] {
-            tests.push(in_dir(dir, format!("{sub}/{name}")));
-        }
-        tests.push(in_dir(dir, name));
-    }
-    tests
 }

@@ -35,6 +35,11 @@ pub(crate) struct RunAnswer {
     pub tripped: Option<String>,
     /// What became of receipts that were put to the test; null without `--audit`.
     pub audit: Option<AuditSeen>,
+    /// The receipt of a run of everything; null when not everything was asked for. No other
+    /// run ever makes or uses one.
+    pub full: Option<FullSeen>,
+    /// What was measured; null without `--coverage`.
+    pub coverage: Option<CoverageSeen>,
     /// What the queue of requests has to do with it.
     pub queue: QueueSeen,
 }
@@ -52,6 +57,8 @@ impl RunAnswer {
             record: None,
             tripped: None,
             audit: None,
+            full: None,
+            coverage: None,
             queue: QueueSeen::default(),
         }
     }
@@ -84,6 +91,15 @@ impl RunAnswer {
             }
             (one, more) => one.or(more),
         };
+        self.full = self.full.take().or(other.full);
+        self.coverage = match (self.coverage.take(), other.coverage) {
+            (Some(mut one), Some(more)) => {
+                one.artifacts.extend(more.artifacts);
+                one.unmeasured.extend(more.unmeasured);
+                Some(one)
+            }
+            (one, more) => one.or(more),
+        };
         self.judge();
     }
 }
@@ -103,6 +119,60 @@ pub(crate) struct QueueSeen {
     pub pending: Vec<String>,
     /// Files in the queue that are no requests: what they asked for is not known.
     pub held: Vec<String>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct CoverageSeen {
+    /// The files, by runner project.
+    pub artifacts: Vec<ArtifactSeen>,
+    /// Runner projects whose coverage was asked for and not measured: then there is no verdict.
+    pub unmeasured: Vec<Unmeasured>,
+}
+
+/// A file with coverage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ArtifactSeen {
+    /// The runner's name.
+    pub runner: &'static str,
+    /// Directory of the runner project; `.` for the root.
+    pub project: String,
+    /// The file's name.
+    pub name: String,
+    /// The SHA-256 of its bytes, as they were collected.
+    pub sha256: String,
+    /// How many bytes there are.
+    pub bytes: u64,
+    /// How many test files it is the coverage of.
+    pub tests: usize,
+    /// Whether it is of an earlier run.
+    pub reused: bool,
+    /// Where it was written; null without `--artifacts-out`, and for a run that did not pass.
+    pub path: Option<String>,
+}
+
+/// A runner project that was not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Unmeasured {
+    /// The runner's name.
+    pub runner: &'static str,
+    /// Directory of the runner project; `.` for the root.
+    pub project: String,
+    /// Why.
+    pub detail: String,
+}
+
+/// The receipt of a run of everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct FullSeen {
+    /// `hit` when there is one for this very state, `written` when this run left one, `denied`
+    /// when it could not.
+    #[schemars(schema_with = "full_words")]
+    pub status: &'static str,
+    /// Its name.
+    pub receipt: Option<String>,
+    /// Why there is none.
+    pub denied: Vec<Denied>,
 }
 
 /// Receipts that were put to the test.
@@ -222,6 +292,10 @@ impl From<owed_engine::outcome::Cases> for CaseCounts {
 
 fn run_tag(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "const": "owed.run/1" })
+}
+
+fn full_words(_: &mut SchemaGenerator) -> Schema {
+    one_of(&["hit", "written", "denied"])
 }
 
 fn verdict_words(_: &mut SchemaGenerator) -> Schema {

@@ -21,6 +21,12 @@ owed. One run works on a project at a time: another one waits, and takes the res
 its own when sources, inputs, environment and platform are the same. A run that ends without a verdict \
 leaves its request in the queue.
 
+With --coverage each runner project leaves its coverage: JSON of istanbul's form for vitest and \
+jest, lcov for node:test, coverage.py's JSON for pytest and unittest. What a runner cannot measure \
+(mocha, or a provider that is not installed) leaves no verdict. Receipts with coverage and without are \
+different receipts. With --all, a run in which everything really ran and passed also leaves one receipt \
+for all of it at once.
+
 The exit code is 0 when everything owed passed or is paid for, 1 when a test failed, 2 when a \
 runner is unavailable, and 75 when there is no verdict (interrupted, stale, deferred).";
 
@@ -31,6 +37,7 @@ Examples:
   owed run --all                     everything that is not paid for
   owed run --all --no-reuse          everything
   owed run --env-strict              receipts that outlive this shell
+  owed run --all --coverage --artifacts-out coverage
   owed run --all --audit 5           runs a twentieth of what is paid for all the same
   owed run --timeout 5m -- --bail 1  words after -- go to every runner
   owed run --wait 30s                for at most 30 seconds behind another run
@@ -98,9 +105,21 @@ pub(crate) struct Run {
     /// these: receipts then outlive a shell and a machine
     #[arg(long)]
     pub env_strict: bool,
+    /// Measure coverage, by files that lie apart from those of any other run; tests of one runner
+    /// project are then run or reused together
+    #[arg(long)]
+    pub coverage: bool,
+    /// Write the coverage of a run that passed into this folder, fresh or reused, one folder a
+    /// runner project
+    #[arg(long, value_name = "DIR", requires = "coverage")]
+    pub artifacts_out: Option<PathBuf>,
+    /// Also use the receipts and coverage of another checkout (its .owed/receipts); what is used
+    /// is verified and becomes a part of this one's own
+    #[arg(long, value_name = "DIR", conflicts_with = "no_reuse")]
+    pub receipt_store: Option<PathBuf>,
     /// Run this share of what is paid for all the same, and hold it against the receipts (0 to
     /// 100; which tests is decided by their inputs alone)
-    #[arg(long, value_name = "PERCENT", conflicts_with = "no_reuse")]
+    #[arg(long, value_name = "PERCENT", conflicts_with_all = ["no_reuse", "coverage"])]
     pub audit: Option<Percent>,
     /// Words for every runner, after its own
     #[arg(last = true, value_name = "RUNNER-ARGS")]

@@ -46,6 +46,13 @@ fn a_program_runs_in_its_directory_with_its_arguments() {
 }
 
 #[test]
+fn a_child_has_a_small_heap_and_one_worker() {
+    let site = Site::new(Limits::default());
+    let program = "console.log(process.execArgv.join(), process.env.VITEST_MAX_WORKERS)";
+    assert_eq!(site.node(program, &[]).unwrap(), "--max-old-space-size=768 1\n");
+}
+
+#[test]
 fn a_failure_is_one_line() {
     let site = Site::new(LIMITS);
     let fails = |program: &str| site.node(program, &[]).unwrap_err();

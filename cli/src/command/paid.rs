@@ -5,11 +5,13 @@ use owed_gates::audit::Standing;
 use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::observed::{Observations, undeclared};
-use owed_gates::runs::store::Receipts;
+use owed_gates::runs::store::{Last, Receipts};
 
 use super::run::parts::{self, Class, key};
 use crate::answer::plan::{ReceiptStatus, TestOwed, directory};
 use crate::args::Run;
+use crate::complaint::Complaint;
+use crate::host;
 use crate::session::Session;
 
 /// What is known about earlier runs of a project.
@@ -20,12 +22,38 @@ pub(in crate::command) struct Paid {
     pub(in crate::command) standing: Standing,
     /// What tests loaded.
     pub(in crate::command) observed: Observations,
+    /// Passing runs of another checkout.
+    pub(in crate::command) elsewhere: Option<Receipts>,
 }
 
 impl Paid {
     /// Of the project at `root`.
     pub(in crate::command) fn open(root: &std::path::Path) -> Self {
-        Self { receipts: Receipts::of(root), standing: Standing::of(root), observed: Observations::of(root) }
+        Self {
+            receipts: Receipts::of(root),
+            standing: Standing::of(root),
+            observed: Observations::of(root),
+            elsewhere: None,
+        }
+    }
+
+    /// The same with the receipts of another checkout, when some are named.
+    pub(in crate::command) fn with(mut self, args: &Run, session: &Session) -> anyhow::Result<Self> {
+        let Some(named) = &args.receipt_store else { return Ok(self) };
+        let dir = session.site.cwd.join(named);
+        if !host::is_dir(&dir) {
+            let next = "name the .owed/receipts of the other checkout";
+            return Err(Complaint::new(format!("{} is no directory", named.display()), next).into());
+        }
+        // What was contradicted there is not believed here either.
+        if let Some(checkout) = dir.parent().and_then(std::path::Path::parent)
+            && let Some(why) = Standing::of(checkout).tripped()
+        {
+            let next = "look at it there with `owed audit status`, or leave out --receipt-store";
+            return Err(Complaint::new(format!("{}: {why}", named.display()), next).into());
+        }
+        self.elsewhere = Some(Receipts::elsewhere(&session.site.root, &dir));
+        Ok(self)
     }
 
     /// The decision about one test.
@@ -51,7 +79,18 @@ impl Paid {
                 return Decision::run(Denial::ClosureIncomplete, beyond(first));
             }
         }
-        decide(number, &key, identified, &self.receipts)
+        let own = decide(number, &key, identified, &self.receipts);
+        if let Decision::Run { denial, .. } = &own
+            && matches!(denial, Denial::NoReceipt | Denial::InputsDiffer | Denial::ReceiptFault)
+            && let Some(other) = &self.elsewhere
+            && let Some(identity) = identified.identity(number)
+            && let Ok(Some(receipt)) = other.find(&key, &identity.hex())
+            && self.receipts.take(other, &receipt).is_ok()
+        {
+            // It is one of this store now, and read from here.
+            return decide(number, &key, identified, &self.receipts);
+        }
+        own
     }
 }
 
@@ -89,6 +128,13 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
         .collect();
     let identified = session.timed("identities", || identify(project, &asked, &context));
     for test in tests {
+        // How long it took when it last passed; what was never measured has no estimate.
+        let took = |number| match paid.receipts.last(&key(project, number)) {
+            Last::Receipt(receipt, _) => receipt.duration_ms,
+            Last::None | Last::Fault(_) => None,
+        };
+        let times: Option<Vec<u64>> = of(test).into_iter().map(took).collect();
+        test.estimate_ms = times.filter(|times| !times.is_empty()).map(|times| times.iter().sum());
         let decisions =
             of(test).into_iter().map(|number| paid.decide(project, number, &classes[number], &identified));
         let denied = decisions.into_iter().find_map(|decision| match decision {

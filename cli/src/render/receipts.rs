@@ -43,8 +43,8 @@ fn listed(answer: &ReceiptsAnswer, view: View) -> String {
             out,
             "  {}  {} ({}, {}, {} passed) {state}",
             style::dim(&receipt.id[..12]),
-            style::plain(&receipt.test),
-            receipt.runner,
+            if receipt.scope == "full" { "every test".to_owned() } else { style::plain(&receipt.test) },
+            if receipt.scope == "full" { "full run" } else { &receipt.runner },
             receipt.class,
             receipt.cases.passed
         );

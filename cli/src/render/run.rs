@@ -53,6 +53,8 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
     }
     out += &failures(answer, view);
     out += &audit(answer, view);
+    out += &full(answer, view);
+    out += &coverage(answer);
     if let Some(why) = &answer.tripped {
         out += &tripped(why, view);
     }
@@ -74,6 +76,38 @@ pub(crate) fn tripped(why: &str, view: View) -> String {
          shows what is known."
     );
     format!("{}\n", style::warn(&style::plain(&style::wrap(&said, 0, 2, view.width))))
+}
+
+/// What was measured, where that was asked for.
+fn coverage(answer: &RunAnswer) -> String {
+    let Some(coverage) = &answer.coverage else { return String::new() };
+    let mut out = String::new();
+    for file in &coverage.artifacts {
+        let from = if file.reused { "reused" } else { "measured" };
+        let to = file.path.as_ref().map_or_else(String::new, |path| format!(" -> {path}"));
+        let said = format!(
+            "coverage {from}: {} of {} in {} ({}){to}",
+            file.name,
+            file.runner,
+            file.project,
+            count(file.tests, "test file")
+        );
+        let _ = writeln!(out, "{}", style::dim(&style::plain(&said)));
+    }
+    out
+}
+
+/// The receipt of a run of everything, where everything was asked for.
+fn full(answer: &RunAnswer, view: View) -> String {
+    let Some(full) = &answer.full else { return String::new() };
+    let id = full.receipt.as_ref().map_or_else(String::new, |id| format!(" {}", &id[..id.len().min(12)]));
+    let said = match (full.status, full.denied.first()) {
+        ("hit", _) => format!("full run: receipt{id} is of this very state"),
+        ("written", _) => format!("full run: receipt{id} written"),
+        (_, Some(why)) => format!("full run: no receipt, {} ({})", why.reason, why.detail),
+        (_, None) => return String::new(),
+    };
+    format!("{}\n", style::dim(&style::plain(&style::wrap(&said, 0, 2, view.width))))
 }
 
 /// What became of receipts that were put to the test.

@@ -66,7 +66,7 @@ fn said(ran: &Ran) -> String {
 }
 
 #[test]
-fn c5_a_row_is_a_miss_incomplete_or_clean() {
+fn c05_a_row_is_a_miss_incomplete_or_clean() {
     let (project, root) = planned();
     let report = |name: &str, text: &str| project.write(name, text);
     report("clean.json.out", &jest(&root, &ALL));
@@ -250,7 +250,12 @@ fn hidden() -> (Project, tempfile::TempDir) {
     let state = outside.path().join("state.sh");
     fs::write(&state, "").unwrap();
     project.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
-    project.write(".venv/bin/python", &format!("#!/bin/sh\n. {}\nexec python3 \"$@\"\n", state.display()));
+    // Asked what it is, it says the same: only what runs tests reads the file.
+    let script = format!(
+        "#!/bin/sh\ncase \"$1\" in *owed_unittest.py) . {} ;; esac\nexec python3 \"$@\"\n",
+        state.display()
+    );
+    project.write(".venv/bin/python", &script);
     let python = project.path().join(".venv/bin/python");
     fs::set_permissions(python, fs::Permissions::from_mode(0o755)).unwrap();
     (project, outside)
@@ -420,7 +425,8 @@ fn a_test_that_loads_what_its_closure_lacks_gets_no_receipt() {
 
     // Once it is loaded no more, receipts are written again.
     write("");
-    assert_eq!(outcomes(&run())[0], "src/a.test.js reused", "the state of the first run");
+    assert_eq!(outcomes(&run())[0], "src/a.test.js passed closure-incomplete", "as it was seen last");
+    assert_eq!(outcomes(&run())[0], "src/a.test.js reused");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! 250 hostile files: every broken one is NOT CHECKED with a reason (and a line where one
-//! exists), none crashes the program, none looks clean, and valid oddities beside them are
-//! checked.
+//! 250 hostile files of each language: every broken one is NOT CHECKED with a reason (and a line
+//! where one exists), none crashes the program, none looks clean, and valid oddities beside them
+//! are checked.
 
 use std::collections::BTreeMap;
 
@@ -55,6 +55,36 @@ const BAD_PYTHON: &[&str] = &[
     "del f()\n",
     "1 = x\n",
     "for x in y\n    pass\n",
+    "def f():\n    nonlocal x\n",
+    "nonlocal x\n",
+    "def f(x):\n    global x\n",
+    "class A:\n    return 1\n",
+    "continue\n",
+    "def f():\n    x = yield from await y\n",
+    "f() = 1\n",
+    "x = {1: 2, 3}\n",
+    "def f(a=1, b): pass\n",
+    "def f(*): pass\n",
+    "def f(**a, b): pass\n",
+    "f(a for a in b, c)\n",
+    "import *\n",
+    "from a import b,\n",
+    "from __future__ import braces\n",
+    "x: int: str = 1\n",
+    "match x:\n    case a: pass\n    case b: pass\n",
+    "match x:\n    case a | b: pass\n",
+    "with a as f(): pass\n",
+    "x = f'{a!z}'\n",
+    "x = b'\u{fc}'\n",
+    "async x = 1\n",
+    "try:\n    pass\n",
+    "if x:\n    pass\n  else:\n    pass\n",
+    "(yield)\n",
+    "x = (1 if 2)\n",
+    "assert\n",
+    "None = 1\n",
+    "__debug__ = 1\n",
+    "x = 1__0\n",
 ];
 
 /// Scripts that node or TypeScript's parser refuses.
@@ -89,6 +119,36 @@ const BAD_SCRIPT: &[&str] = &[
     "x = 1 +;\n",
     "function* f() { yield = 1 }\n",
     "\"use strict\"; with (a) {}\n",
+    "export const a = 1; export const a = 2;\n",
+    "import a from 'b'; import a from 'c';\n",
+    "export { a as };\n",
+    "class A { #p; #p; }\n",
+    "class A extends B { constructor() { super(); } get constructor() {} }\n",
+    "let let = 1;\n",
+    "for (const x = 1 of y) {}\n",
+    "var a; let a;\n",
+    "function f(a) { let a; }\n",
+    "function f() { 'use strict'; var public_; delete x; }\n",
+    "async () => { for await (x in y) {} }\n",
+    "({ a = 1 });\n",
+    "a?.b = 1;\n",
+    "new a?.b();\n",
+    "1++;\n",
+    "x = 08n;\n",
+    "x = 1__0;\n",
+    "x = '\\u{110000}';\n",
+    "x = /(/;\n",
+    "x = /a/gg;\n",
+    "type A = ;\n",
+    "interface A { b: ; }\n",
+    "enum E { a b }\n",
+    "let x: string number;\n",
+    "function f(...a, b) {}\n",
+    "class A { abstract m() {} async get x() {} }\n",
+    "import('a', 'b', 'c');\n",
+    "yield => { 'use strict'; };\nexport {};\n",
+    "throw\n1;\n",
+    "do x while (y) z;\nelse\n",
 ];
 
 /// Sources that are valid and odd.
@@ -115,6 +175,28 @@ const ODD_PYTHON: &[&str] = &[
     "if True: x = 1; y = 2\n",
     // Valid since 3.14 (PEP 758).
     "try:\n    pass\nexcept A, B, C:\n    raise\n",
+    "class A[T: (int, str), *Ts, **P]: pass\n",
+    "def f():\n\tif x:\n\t\treturn 1\n",
+    "#!/usr/bin/env python\n\x0c\nx = 1\n",
+    "x = rb'\\x' + Rb'y'\n",
+    "x = 0o777 + 0b1_0 + 1_000.0e1_0j\n",
+    "x = t'{y}'\n",
+    "def f():\n    with (yield): pass\n",
+    "def f():\n    def g():\n        nonlocal x\n    x = 1\n",
+    "async def f():\n    return [x async for x in y if await z]\n",
+    "def f(*, a: int = 1, **b: str) -> None: ...\n",
+    "x = a if b else lambda: (yield)\n",
+    "import a.b as c; from . import d; from ..e import (f, g,)\n",
+    "from __future__ import annotations\nx: y = 1\n",
+    "x[1:2, ::3, *y] = z\n",
+    "global x\nx = 1\n",
+    "try:\n    pass\nfinally:\n    pass\n",
+    "while True:\n    break\nelse:\n    pass\n",
+    "print(*a, **b, sep='')\n",
+    "x = {**a, 'b': 1, **c}\n",
+    "def f():\n    \"\"\"only a docstring\"\"\"\n",
+    "if x:\n    pass\n\\\n\n",
+    "x = 'a' \\\n    'b'\n",
 ];
 
 /// The same for scripts.
@@ -139,6 +221,36 @@ const ODD_SCRIPT: &[&str] = &[
     "a?.b?.[c]?.(d) ?? e;\n",
     "for await (const x of y) {}\n",
     "export {};\nusing x = y;\n",
+    "export type * as ns from './b';\n",
+    "export type F<out T> = () => T;\n",
+    "export class S { static readonly [k: string]: number }\n",
+    "export declare function g(): <A>(a: A) => void;\n",
+    "export const v = f`a${`b${c}`}d`;\n",
+    "export type X = import('./b').Y & {};\n",
+    "@dec() export class G { @dec p = 1; @dec m() {} get x() { return 1 } set x(v) {} }\n",
+    "export function assertIs(x: unknown): asserts x is string { }\n",
+    "export const o = { async *[Symbol.iterator]() { yield* x }, get a() { return 1 }, __proto__: null };\n",
+    "label: for (;;) { continue label }\n",
+    "export class H { #a = 1; has(o: object) { return #a in o } }\n",
+    "export const big = 1_000n ** 2n;\n",
+    "#!/usr/bin/env node\nexport {};\n",
+    "export const n = <T,>(x: T) => x;\n",
+    "export let d!: number;\n",
+    "export type L = `a${string}b` extends infer U extends string ? U : never;\n",
+    "export default class {}\n",
+    "export { x as 'string name' } from './b';\nimport j from './a.json' with { type: 'json' };\n",
+    "export const re = /(?<year>\\d{4})-\\k<year>/dgimsuy;\n",
+    "if (a) ; else ;\n",
+    "var await_ = 1, of = 2, get = 3, type = 4, async = 5;\n",
+];
+
+/// The same for scripts with elements.
+const ODD_ELEMENTS: &[&str] = &[
+    "export const a = <B c=\"d&e=f\" />;\n",
+    "export const a = <><b.c />{/* nothing */}{x}</>;\n",
+    "export const a = <A<string> b={<c />} {...d}>text &amp; more</A>;\n",
+    "export class V { render() { return x && <a>{y.map(z => <b key={z} />)}</a> } }\n",
+    "export const a = <div>\u{2028}</div>;\n",
 ];
 
 fn files() -> BTreeMap<String, (Vec<u8>, Fate)> {
@@ -151,12 +263,39 @@ fn files() -> BTreeMap<String, (Vec<u8>, Fate)> {
         (BAD_SCRIPT, "ts", BROKEN),
         (ODD_PYTHON, "py", Checked),
         (ODD_SCRIPT, "ts", Checked),
+        (ODD_ELEMENTS, "tsx", Checked),
     ] {
         for (at, text) in list.iter().enumerate() {
             let kind = if fate == Checked { "odd" } else { "bad" };
             put(format!("{kind}/{extension}/f{at:02}.{extension}"), text.as_bytes().to_vec(), fate);
         }
     }
+    // The same errors dressed otherwise: after good code, after a byte order mark, with other
+    // line ends.
+    for (list, extension, good) in [
+        (BAD_PYTHON, "py", "def good(a):\n    return [b for b in a if b]\n\n\n"),
+        (BAD_SCRIPT, "ts", "export function good(a: number[]) {\n  return a.map((b) => b + 1);\n}\n"),
+    ] {
+        for (at, text) in list.iter().enumerate() {
+            let after = format!("{good}{text}");
+            put(format!("after/{extension}/f{at:02}.{extension}"), after.into_bytes(), BROKEN);
+            let marked = format!("\u{feff}{text}");
+            put(format!("marked/{extension}/f{at:02}.{extension}"), marked.into_bytes(), BROKEN);
+            let crlf = text.replace('\n', "\r\n");
+            put(format!("crlf/{extension}/f{at:02}.{extension}"), crlf.into_bytes(), BROKEN);
+        }
+    }
+    // Encodings that Python files may declare.
+    let declared = |name: &str, text: &[u8]| [format!("# coding: {name}\n").as_bytes(), text].concat();
+    put("coding/latin.py".to_owned(), declared("latin-1", b"x = 'caf\xe9'\n"), Checked);
+    put("coding/cp1252.py".to_owned(), declared("cp1252", b"x = '\x80'\n"), Checked);
+    put("coding/unknown.py".to_owned(), declared("klingon", b"x = 1\n"), BROKEN);
+    // A module of JavaScript exports what it has; in TypeScript it may be a type.
+    put("bad/export.mjs".to_owned(), b"export { missing };\n".to_vec(), BROKEN);
+    // More names in more scopes than anybody can follow.
+    let names: Vec<String> = (0..60_000).map(|at| format!("n{at}")).collect();
+    let scopes = format!("x = {}[{}];\n", "a => ".repeat(5_000), names.join(","));
+    put("scopes/names.js".to_owned(), scopes.into_bytes(), Not("timeout", true));
     // A good source, cut off anywhere in its brackets: never clean with less in it.
     let whole =
         "export function f(a) {\n  if (a) {\n    return [a, { b: `x${a}` }];\n  }\n  return g(a);\n}\n";
@@ -234,7 +373,12 @@ fn every_broken_file_is_named_and_none_looks_clean() {
     for link in ["links/loop-a.ts", "links/loop-b.ts", "links/dangling.py"] {
         expected.insert(link.to_owned(), Not("unreadable", false));
     }
-    assert!(expected.len() >= 250, "there are {}", expected.len());
+    let of = |extensions: &[&str]| {
+        let is = |path: &&String| path.rsplit('.').next().is_some_and(|end| extensions.contains(&end));
+        expected.keys().filter(is).count()
+    };
+    let (python, script) = (of(&["py"]), of(&["ts", "tsx", "js", "jsx", "mjs", "cjs", "vue"]));
+    assert!(python >= 250 && script >= 250, "there are {python} and {script}");
 
     let ran = project.owed(&["check", "--across", "files", "--advice", "--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -10,6 +10,7 @@ mod check;
 mod check_formats;
 mod check_hostile;
 mod config;
+mod covering;
 mod demo;
 mod doctor;
 mod git;

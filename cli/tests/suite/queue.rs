@@ -61,7 +61,8 @@ fn state(project: &Project) -> std::path::PathBuf {
 }
 
 fn start(project: &Project, arguments: &[&str]) -> Child {
-    command(project, &state(project), &[arguments, &["--format", "json"]].concat()).spawn().unwrap()
+    let (first, rest) = arguments.split_first().unwrap();
+    command(project, &state(project), &[&[*first, "--format", "json"], rest].concat()).spawn().unwrap()
 }
 
 /// Starts a run and waits until its slow test has begun.
@@ -232,57 +233,25 @@ fn c11_between_batches_the_lanes_are_free_and_what_cannot_go_on_is_kept() {
     assert_eq!((code, &answer["queue"]["pending"]), (0, &serde_json::json!([])), "{answer:#}");
     assert_eq!(answer["queue"]["discharged"].as_array().unwrap().len(), 3);
 
+    project.write("src/hold.test.js", &SLOW.replace("began", "held").replace("\"go\"", "\"go2\""));
+    project.write(".git/info/exclude", "held\ngo2\nsrc/hold.test.js\n");
     project.remove("go");
     project.remove("began");
     project.append("src/a.js", "// again\n");
-    let first = begun(&project, &["run", "--wait", "1s"]);
+    let first = begun(&project, &["run", "--wait", "4s"]);
     assert_eq!(run(&project, &terms).0, 75);
-    // Whoever waits is in between the two batches, and stays.
-    let between = start(&project, &["run", "--wait", "120s", "src/slow.test.js"]);
+    // Whoever waits gets in between the two batches, and stays longer than the first waits.
+    let between = start(&project, &["run", "--wait", "120s", "src/hold.test.js"]);
     until(|| awaited(&project) == 2);
-    let lock = hold_the_lane_after(&project);
     go(&project);
     let (code, answer) = end(first);
-    drop(lock);
     assert_eq!((code, reasons(&answer)), (75, vec!["busy-project"]), "{answer:#}");
     assert_eq!(outcome(&answer, "src/slow.test.js"), "passed", "what has a verdict keeps it");
     assert_eq!(answer["queue"]["pending"].as_array().unwrap().len(), 2);
+    project.write("go2", "x");
     assert_eq!(end(between).0, 0);
     let (code, answer) = run(&project, &[]);
     assert_eq!((code, &answer["queue"]["pending"]), (0, &serde_json::json!([])));
-}
-
-/// Takes the project's lane as soon as it is free, in a thread, and holds it.
-fn hold_the_lane_after(project: &Project) -> LaneHolder {
-    let lanes = owed_gates::lease::lanes::Lanes::of(
-        &project.path().canonicalize().unwrap(),
-        None,
-        owed_gates::queue::Priority::Interactive,
-    );
-    let (stop, stopped) = std::sync::mpsc::channel::<()>();
-    let thread = std::thread::spawn(move || {
-        loop {
-            if let Ok(place) = lanes.enter() {
-                let _ = stopped.recv();
-                drop(place);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    });
-    LaneHolder { stop: Some(stop), thread: Some(thread) }
-}
-
-struct LaneHolder {
-    stop: Option<std::sync::mpsc::Sender<()>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Drop for LaneHolder {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        self.thread.take().unwrap().join().unwrap();
-    }
 }
 
 #[test]
@@ -509,9 +478,16 @@ fn c02_a_plan_runs_no_assertion() {
     let plan = project.json(&["plan", "--all"]);
     assert_eq!(plan["tests"].as_array().unwrap().len(), 2);
     assert!(!project.path().join("began").exists());
+    assert!(plan["tests"].as_array().unwrap().iter().all(|test| test["estimate_ms"].is_null()), "unmeasured");
     assert!(!project.path().join(".owed/queue").exists(), "nor does it make a queue");
     let ran = owed_in(project.path(), &["status", "--format", "json"], &[]);
     assert_eq!((ran.code, &answer(&ran)["job"]), (0, &Value::Null));
     assert!(!project.path().join(".owed/queue").exists());
     assert_eq!(texts(&answer(&ran)["pending"]), Vec::<&str>::new());
+    // What was run once is measured.
+    assert_eq!(run(&project, &["src/b.js"]).0, 0);
+    let plan = project.json(&["plan", "--all"]);
+    let measured: Vec<bool> =
+        plan["tests"].as_array().unwrap().iter().map(|test| test["estimate_ms"].is_number()).collect();
+    assert_eq!(measured, [true, false]);
 }

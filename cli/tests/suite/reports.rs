@@ -32,7 +32,7 @@ fn judged(
     fs::create_dir(&tools).unwrap();
     let runner = owed_plugins::runners().iter().find(|r| r.name() == runner).unwrap();
     let settings = RunnerProject::default();
-    let run = Reporting { dir: tools.to_str().unwrap(), workers: None, arguments: &[] };
+    let run = Reporting { dir: tools.to_str().unwrap(), workers: None, arguments: &[], coverage: false };
     let invocation = runner.command(&settings, tests).pop().unwrap();
     let reported = runner.reported(invocation, &run).unwrap();
     for (name, text) in &reported.files {

@@ -1,4 +1,4 @@
-//! What a plan selects, row by row (C2 to C4), and what a configuration is loaded with (D6).
+//! What a plan selects, row by row (C3 to C5).
 
 use crate::harness::{Project, SHOP, fields};
 
@@ -40,7 +40,10 @@ fn c04_opaque_tests_run_on_any_change_and_what_is_not_understood_widens() {
     let all = ["src/a.test.ts", "src/barrel.test.ts", "src/lone.test.ts", "src/opaque.test.ts"];
     let widened = |why: &str| {
         let plan = project.json(&["plan"]);
-        assert_eq!(fields(&plan["tests"], "path"), all, "{why}");
+        // A file is there once for each runner that it may belong to.
+        let mut paths = fields(&plan["tests"], "path");
+        paths.dedup();
+        assert_eq!(paths, all, "{why}");
     };
     // Shared configuration, a tool's own file that nobody names, and a manifest that cannot
     // be parsed.
@@ -96,4 +99,49 @@ fn d6_a_configuration_is_loaded_with_a_small_heap_and_one_worker() {
         ("other/b.js", "it(\"b\", () => {});\n"),
     ]);
     assert_eq!(project.planned(&["--all"]), ["given/a.js"]);
+}
+
+#[test]
+fn c05_a_plan_is_held_against_a_full_run_and_an_empty_selection_runs_nothing() {
+    let of = |name: &str, body: &str| {
+        (format!("src/{name}.test.js"), format!("import test from \"node:test\";\n{body}\n"))
+    };
+    let files = [
+        of("b", "import { b } from \"./b.js\";\ntest(\"b\", () => { if (!b) throw new Error(\"b\"); });"),
+        of("broken", "test(\"x\", () => { throw new Error(\"always\"); });"),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let manifest = "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n";
+    let more = [("package.json", manifest), (".gitignore", "*.out\n"), ("src/b.js", "export const b = 1;\n")];
+    let project = Project::new(&[&files[..], &more].concat());
+    // Nothing is owed: never an empty list, which a runner takes for everything.
+    let ran = project.owed(&["run", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(ran.json()["results"], serde_json::json!([]));
+
+    project.append("src/b.js", "// changed\n");
+    let save = |name: &str, arguments: &[&str]| {
+        project.write(name, &project.owed(&[arguments, &["--format", "json"]].concat()).out);
+    };
+    save("plan.out", &["plan"]);
+    save("wide.out", &["plan", "--all"]);
+    save("full.out", &["run", "--all", "--no-reuse"]);
+    let compare = |arguments: &[&str]| {
+        let ran = project.owed(&[&["audit", "compare", "--format", "json"], arguments].concat());
+        let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        (ran.code, answer["row"]["outcome"].as_str().unwrap().to_owned(), answer["row"]["misses"].clone())
+    };
+    let (code, outcome, misses) = compare(&["--plan", "plan.out", "--report", "full.out"]);
+    assert_eq!((code, outcome.as_str(), misses), (1, "miss", serde_json::json!(["src/broken.test.js"])));
+    let (code, outcome, _) =
+        compare(&["--plan", "plan.out", "--report", "full.out", "--base-report", "full.out"]);
+    assert_eq!((code, outcome.as_str()), (0, "clean"), "it failed before as well");
+    let (code, outcome, _) = compare(&["--plan", "wide.out", "--report", "full.out"]);
+    assert_eq!((code, outcome.as_str()), (0, "widened"), "it left nothing out, and proves nothing");
+    let (code, outcome, _) = compare(&["--plan", "plan.out", "--report", "gone.out"]);
+    assert_eq!((code, outcome.as_str()), (3, "incomplete"));
+    // Promotion: at least 30 selective, complete rows without a miss.
+    let ran = project.owed(&["audit", "status", "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&answer["rows"]["needed"], &answer["rows"]["ready"]), (&30.into(), &false.into()));
 }

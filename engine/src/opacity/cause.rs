@@ -226,6 +226,12 @@ fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
         return known.to_owned();
     }
     let operation = &fact.operation;
+    let mut of_runners = project.suites.iter().flat_map(|suite| &suite.project.effects);
+    if let (Origin::File, Some(effect)) =
+        (fact.origin, of_runners.find(|effect| effect.path == path && *effect.operation == **operation))
+    {
+        return effect.fix.clone();
+    }
     let Some(reason) = fact.reason else {
         return match fact.opacity {
             Opacity::Unknown => {

@@ -14,6 +14,7 @@ use crate::facts::{EffectClass, FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
 use crate::project::Project;
+use crate::runner::RunnerEffect;
 use crate::selection::Opacity;
 
 pub(crate) static NOTHING: LazyLock<FileFacts> = LazyLock::new(FileFacts::default);
@@ -159,6 +160,13 @@ impl<'p> Liveness<'p> {
                 fact: Cow::Owned(unsettled(widening)),
             }));
         }
+        for (at, suite) in project.suites.iter().enumerate() {
+            causes.extend(suite.project.effects.iter().map(|effect| Cause {
+                unit: suites + number(at),
+                at: At::Path(&effect.path),
+                fact: Cow::Owned(of_runner(effect)),
+            }));
+        }
         let firsts = modules.iter().map(|module| module.first).collect();
         Self {
             units: Units::new(edges),
@@ -287,6 +295,13 @@ fn offered(module: &Module<'_>) -> impl Iterator<Item = Trait> {
             origin: Origin::Offered(number(at)),
         }
     })
+}
+
+/// Something about the way a runner runs tests.
+fn of_runner(effect: &RunnerEffect) -> Trait {
+    let opacity = if effect.reason.is_input_opaque() { Opacity::InputOpaque } else { Opacity::TimeOpaque };
+    let operation = effect.operation.as_str().into();
+    Trait { opacity, reason: Some(effect.reason), operation, line: 0, origin: Origin::File }
 }
 
 /// A runner project that is not understood may have inputs that nobody named.

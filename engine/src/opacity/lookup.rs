@@ -90,7 +90,10 @@ impl<'m, 'p> Lookup<'m, 'p> {
     /// Asks for an attribute of what an import of `from` gives, when that is all that is
     /// used of it.
     pub(crate) fn take_member(&mut self, from: u32, taken: Taken<'p>, member: Member<'p>) {
-        self.take_for(from, taken, Some(member), Offer::Members);
+        // Members of `helpers.time` are judged where they are read; those of a `time` that is
+        // taken out of `helpers` are not: it may be anything there.
+        let offer = if taken.name.is_some() { Offer::Whole } else { Offer::Members };
+        self.take_for(from, taken, Some(member), offer);
     }
 
     /// Asks for what a dotted name in a string stands for, in the modules it leads to.
@@ -174,9 +177,11 @@ impl<'m, 'p> Lookup<'m, 'p> {
             let module = &modules[target as usize];
             if module.may_be(name, specifier) {
                 itself = true;
-                match member.and_then(|member| member.chain.split('.').next()) {
+                match member.and_then(|member| Some((member.chain.split('.').next()?, member.chain))) {
                     // `from package import module`, of which an attribute is read.
-                    Some(first) => {
+                    Some((first, chain)) => {
+                        let deeper = first != chain && offer == Offer::Whole;
+                        let offer = if deeper { Offer::Members } else { offer };
                         let own =
                             self.ask(Question { module: target, name: first, member: None, offer }, None);
                         self.steps.push(Step { asked: vec![own] });

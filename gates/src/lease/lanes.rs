@@ -170,6 +170,11 @@ impl Lanes {
         }
     }
 
+    /// Whether somebody seems to be in the project's lane; only entering tells for sure.
+    pub fn is_taken(&self) -> bool {
+        self.project.holder(PROJECT).is_ok_and(|holder| holder.is_some())
+    }
+
     fn enter_background(&self) -> Result<Option<Lease>, Busy> {
         let (_, leases) = self.host.as_ref().ok_or(Busy::NoState)?;
         if self.is_wanted() {

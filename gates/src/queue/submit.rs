@@ -1,5 +1,8 @@
 //! Making a request, and waiting for one.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use super::log::Event;
 use super::request::{Asks, Priority, Request, Subscription, Terms};
 use super::{Fault, Queue, sealed};
@@ -26,7 +29,14 @@ pub struct Ticket {
     pub retired: Vec<String>,
     /// What the request asks for, which may be more than was asked for now.
     pub asks: Asks,
-    subscription: Option<(std::sync::Arc<dyn Disk>, std::path::PathBuf)>,
+    subscription: Option<Mark>,
+}
+
+/// The file of a subscription.
+#[derive(Debug)]
+struct Mark {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
 }
 
 impl Ticket {
@@ -38,9 +48,9 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if let Some((disk, path)) = self.subscription.take() {
+        if let Some(mark) = self.subscription.take() {
             // What stays behind names a process that ends, and counts no longer then.
-            let _ = disk.remove(&path);
+            let _ = mark.disk.remove(&mark.path);
         }
     }
 }
@@ -100,18 +110,14 @@ impl Queue {
         Ok(Ticket { id, joined: false, retired, asks, subscription })
     }
 
-    fn subscribe(
-        &self,
-        id: &str,
-        stay: Stay,
-    ) -> Result<Option<(std::sync::Arc<dyn Disk>, std::path::PathBuf)>, Fault> {
+    fn subscribe(&self, id: &str, stay: Stay) -> Result<Option<Mark>, Fault> {
         let waits = stay == Stay::Waits;
         let subscription = Subscription { request: id.to_owned(), process: self.host.me(), waits };
         let path = self.path("awaiting", &format!("{id}.{:016x}", nonce()));
         match sealed::write_lightly(&*self.disk, &path, &subscription) {
             // Whoever leaves has left its mark: the request was joined.
             Ok(()) if !waits => Ok(None),
-            Ok(()) => Ok(Some((std::sync::Arc::clone(&self.disk), path))),
+            Ok(()) => Ok(Some(Mark { disk: Arc::clone(&self.disk), path })),
             Err(error) => Err(Fault::Disk { path, error }),
         }
     }
@@ -130,6 +136,18 @@ impl Queue {
             }
         }
         Ok(waiters)
+    }
+
+    /// Whether another process that lives waits for any request.
+    pub(super) fn somebody_waits(&self) -> bool {
+        let me = self.host.me();
+        let names = self.names("awaiting").unwrap_or_default();
+        let read =
+            |name: &String| sealed::read::<Subscription>(&*self.disk, &self.path("awaiting", name))?.ok();
+        names
+            .iter()
+            .filter_map(read)
+            .any(|one| one.waits && one.process != me && self.host.liveness(&one.process) != Liveness::Gone)
     }
 
     /// Removes what processes left that were ended while they wrote: it was never

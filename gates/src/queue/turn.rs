@@ -12,9 +12,12 @@ use crate::supervise::Stop;
 /// The pause between two looks, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(40));
 
-/// How long the lanes are left alone between two batches, so that whoever waits takes them:
+/// How long the lanes are left alone between two batches, so that whoever comes takes them:
 /// longer than the longest pause of a waiter.
-pub(super) const YIELD: Duration = Duration::from_millis(120);
+const YIELD: Duration = Duration::from_millis(120);
+
+/// The same when somebody is known to wait, whom a busy host may let wait as well.
+const YIELD_TO_WAITERS: Duration = Duration::from_secs(2);
 
 /// Bounds of waiting.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +96,12 @@ impl Queue {
         wait: &Wait<'_>,
     ) -> Turn {
         drop(place);
-        System.pause(YIELD);
+        let window = if self.somebody_waits() { YIELD_TO_WAITERS } else { YIELD };
+        let mut yielded = Duration::ZERO;
+        while yielded < window && !lanes.is_taken() {
+            System.pause(PAUSES.1);
+            yielded += PAUSES.1;
+        }
         self.turn(ticket, lanes, wait)
     }
 

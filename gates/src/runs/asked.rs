@@ -74,7 +74,7 @@ pub(super) fn entries(
     // Where the project lies is an input of its own, where it is one.
     let root = root.display().to_string();
     let hash = |value: &Value| digest(value.to_string().replace(&root, "").as_bytes());
-    let name = program.display();
+    let name = program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(vec![
         Entry::new(Dimension::Toolchain, format!("{name} in the end"), bytes),
         Entry::new(Dimension::Pin, format!("what {name} says"), hash(&said["is"])),

@@ -16,6 +16,7 @@ use owed_engine::path;
 use owed_engine::project::Project;
 use owed_engine::runner::{Invocation, Reported, Reporting};
 
+use super::coverage::{self, Collected};
 use super::environment::Environment;
 use super::observed::{self, Loaded};
 use super::toolchain::{Toolchain, Unavailable};
@@ -47,6 +48,8 @@ pub struct Runs<'a> {
     pub reserve: u64,
     /// A person's words for the runner.
     pub arguments: &'a [String],
+    /// Whether coverage is asked for.
+    pub coverage: bool,
     /// A way to stop.
     pub stop: &'a Stop,
 }
@@ -62,6 +65,8 @@ pub struct Executed {
     pub files: Vec<FileOutcome>,
     /// What the test files loaded, by path, where the runner can tell.
     pub loaded: BTreeMap<String, Loaded>,
+    /// The coverage it left, when that was asked for.
+    pub coverage: Option<Collected>,
     /// How the process ended, in words.
     pub ended: String,
     /// Milliseconds from start to end.
@@ -121,11 +126,22 @@ pub fn execute(
     let runner = project.plugins.runners[of.runner];
     let dir = directory(runs.root, number).map_err(|error| NoRun::NoDirectory(error.to_string()))?;
     let place = dir.to_string_lossy();
-    let run = Reporting { dir: &place, workers: runs.workers, arguments: runs.arguments };
-    let reported = runner.reported(invocation.clone(), &run);
+    let mut run =
+        Reporting { dir: &place, workers: runs.workers, arguments: runs.arguments, coverage: runs.coverage };
+    let mut reported = runner.reported(invocation.clone(), &run);
+    let refusal = reported.as_ref().filter(|_| runs.coverage);
+    let refusal = refusal.and_then(|reported| coverage::refusal(runs.root, of.runner_name, reported));
+    if refusal.is_some() {
+        // What cannot be measured is run all the same.
+        run.coverage = false;
+        reported = runner.reported(invocation.clone(), &run);
+    }
     let reported = reported.ok_or(NoRun::NoReport(of.runner_name));
-    let result = reported
+    let mut result = reported
         .and_then(|reported| in_directory(&dir, invocation, reported, files, runs, (suite, of.runner_name)));
+    if let (Ok(done), Some(why)) = (&mut result, refusal) {
+        done.coverage = Some(Collected::Unmeasured(why));
+    }
     let _ = fs::remove_dir_all(&dir);
     result
 }
@@ -138,6 +154,9 @@ fn in_directory(
     runs: &Runs<'_>,
     (suite, runner): (usize, &'static str),
 ) -> Result<Executed, NoRun> {
+    if runs.coverage {
+        fs::create_dir(dir.join("coverage")).map_err(|error| NoRun::NoDirectory(error.to_string()))?;
+    }
     for (name, text) in &with_report.files {
         fs::write(dir.join(name), text).map_err(|error| NoRun::NoDirectory(error.to_string()))?;
     }
@@ -177,11 +196,12 @@ fn in_directory(
         }
         Err(lost) => (Ended::Interrupted, lost.word().to_owned(), String::new(), 0),
     };
+    let coverage = runs.coverage.then(|| coverage::collect(dir, &with_report));
     let report = fs::read(dir.join(with_report.report)).ok();
     let relative = |path: &str| project_path(runs.root, path);
     let files = judge(&files, report.as_deref(), how, &relative);
     let loaded = observed::read(dir, &relative);
-    Ok(Executed { suite, invocation, files, loaded, ended: words, ms, output })
+    Ok(Executed { suite, invocation, files, loaded, coverage, ended: words, ms, output })
 }
 
 fn said(verdict: &Verdict) -> (Ended, String) {

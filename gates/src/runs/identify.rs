@@ -7,6 +7,8 @@ use owed_engine::opacity::PinName;
 use owed_engine::project::Project;
 use owed_engine::receipt::{Dimension, Entry, Identity, Input, Members, Table, inputs};
 
+use rayon::prelude::*;
+
 use super::environment::Environment;
 use super::look::{Look, Stamps};
 use super::packages::Packages;
@@ -74,37 +76,39 @@ pub fn identify(project: &Project<'_>, asked: &[Asked], context: &Context<'_>) -
         format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     ));
     common.extend(context.environment.entries());
-    let mut found: Vec<(usize, Result<Vec<Entry>, String>)> = Vec::with_capacity(asked.len());
-    let mut programs: BTreeMap<usize, Result<Vec<Entry>, String>> = BTreeMap::new();
-    for (at, test) in asked.iter().enumerate() {
-        let reference = project.tests[test.number];
-        let own = programs.entry(reference.suite).or_insert_with(|| {
-            standing_of(project, reference.suite, &toolchain, context, (sites.as_ref(), look.packages()))
+    let mut standing: BTreeMap<usize, Result<Vec<Entry>, String>> = BTreeMap::new();
+    for test in asked {
+        let suite = project.tests[test.number].suite;
+        standing.entry(suite).or_insert_with(|| {
+            standing_of(project, suite, &toolchain, context, (sites.as_ref(), look.packages()))
         });
-        let own = own.clone().and_then(|programs| {
-            let mut entries = common.clone();
-            entries.extend(programs);
-            entries.push(command(project, test.number));
-            for &input in &inputs.of[at] {
-                entries.extend(seen[input as usize].clone()?);
-            }
-            Ok(entries)
-        });
-        found.push((test.number, own));
     }
-    let all: Vec<Entry> = found.iter().filter_map(|(_, own)| own.as_ref().ok()).flatten().cloned().collect();
-    let table = Table::new(all);
-    let tests = found
-        .into_iter()
-        .map(|(number, own)| {
-            let own = own.map(|entries| {
-                let members = store::members(&table, &entries);
-                let identity = table.identity(members.numbers());
-                (members, identity)
-            });
-            (number, own)
-        })
+    let commands: Vec<Entry> = asked.iter().map(|test| command(project, test.number)).collect();
+    // Each entry stands once in the table, whichever tests have it.
+    let parts = seen.iter().chain(standing.values()).filter_map(|part| part.as_ref().ok()).flatten();
+    let table = Table::new(common.iter().chain(&commands).chain(parts).cloned().collect());
+    let numbers_of = |entries: &[Entry]| store::members(&table, entries).numbers().to_vec();
+    let common = numbers_of(&common);
+    let seen: Vec<Result<Vec<u32>, String>> =
+        seen.iter().map(|part| Ok(numbers_of(part.as_ref().map_err(Clone::clone)?))).collect();
+    let standing: BTreeMap<usize, Result<Vec<u32>, String>> = standing
+        .iter()
+        .map(|(suite, part)| (*suite, part.as_ref().map(|entries| numbers_of(entries)).map_err(Clone::clone)))
         .collect();
+    let one = |at: usize| -> Result<(Members, Identity), String> {
+        let test = &asked[at];
+        let mut own = common.clone();
+        own.extend(standing[&project.tests[test.number].suite].as_ref().map_err(Clone::clone)?);
+        own.extend(table.number(&commands[at]));
+        for &input in &inputs.of[at] {
+            own.extend(seen[input as usize].as_ref().map_err(Clone::clone)?);
+        }
+        let members = Members::new(own);
+        let identity = table.identity(members.numbers());
+        Ok((members, identity))
+    };
+    let found: Vec<Result<(Members, Identity), String>> = (0..asked.len()).into_par_iter().map(one).collect();
+    let tests = asked.iter().map(|test| test.number).zip(found).collect();
     let stamps = asked
         .iter()
         .enumerate()

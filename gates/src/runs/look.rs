@@ -99,7 +99,13 @@ impl<'a> Look<'a> {
         match input {
             Input::File(path) => {
                 let seen = self.file(path).map_err(|error| said(path, &error))?;
-                Ok(vec![Entry::new(Dimension::File, path, seen)])
+                let mut entries = vec![Entry::new(Dimension::File, path, seen)];
+                // A module of Python that knows its own path may show it; one that does not
+                // mention it gains nothing from the place of the project.
+                if path.ends_with(".py") && self.mentions_place(path) {
+                    entries.push(self.place());
+                }
+                Ok(entries)
             }
             Input::Listing(listing) => {
                 let name = written(listing);
@@ -229,6 +235,12 @@ impl<'a> Look<'a> {
             }
         }
         Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn mentions_place(&self, path: &str) -> bool {
+        const OWN: &[&str] = &["__cached__", "__file__", "__path__", "__spec__", "co_filename"];
+        let bytes = fs::read(self.root.join(path)).unwrap_or_default();
+        OWN.iter().any(|name| memchr::memmem::find(&bytes, name.as_bytes()).is_some())
     }
 
     fn place(&self) -> Entry {

@@ -8,6 +8,7 @@
 //! - `asked` asks interpreters what they are, and `startup` looks at what they load by
 //!   themselves.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`mod@full`] is the receipt of a run of everything, [`coverage`] what runs leave besides.
 //! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
 //! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
 //!   [`settle`] what a run is worth once its inputs have been looked at again.
@@ -17,9 +18,11 @@
 //! verdict from terminal text.
 
 mod asked;
+pub mod coverage;
 pub mod decide;
 pub mod environment;
 pub mod execute;
+pub mod full;
 pub mod identify;
 pub mod look;
 pub mod observed;

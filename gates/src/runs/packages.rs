@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::look::{digest_of, is_absent, utf8};
+use super::startup::is_code;
 
 /// Names of fields of a manifest that say which packages a package loads.
 const DEPENDS: &[&str] = &["dependencies", "optionalDependencies", "peerDependencies"];
@@ -197,7 +198,7 @@ impl Packages<'_> {
                 continue;
             }
             for line in fs::read_to_string(&path)?.lines().map(str::trim) {
-                if line.is_empty() || line.starts_with('#') || line.starts_with("import") {
+                if line.is_empty() || line.starts_with('#') || is_code(line.as_bytes()) {
                     continue;
                 }
                 let added = match fs::canonicalize(dir.join(line)) {

@@ -181,11 +181,12 @@ impl Startup<'_> {
             let at = dir.join(&name);
             let bytes = if at.is_dir() { Vec::new() } else { fs::read(&at).map_err(said)? };
             // Code may import anything that is installed.
-            runs |= custom || bytes.split(|b| *b == b'\n').any(|line| line.starts_with(b"import"));
+            runs |= custom || bytes.split(|b| *b == b'\n').any(is_code);
             seen.push_str(&format!("{name} {}\n", digest(&bytes)));
             for line in String::from_utf8_lossy(&bytes).lines().filter(|_| !custom) {
                 let added = dir.join(line.trim());
-                if !line.trim().is_empty() && !line.starts_with(['#', 'i']) && added.is_dir() {
+                let is_path = !line.trim().is_empty() && !line.starts_with('#') && !is_code(line.as_bytes());
+                if is_path && added.is_dir() {
                     seen.push_str(&format!("{line} {}\n", customised(&added).map_err(said)?));
                 }
             }
@@ -199,6 +200,11 @@ impl Startup<'_> {
         ));
         Ok(entries)
     }
+}
+
+/// Whether a line of a `.pth` file is run; others name directories.
+pub(super) fn is_code(line: &[u8]) -> bool {
+    line.starts_with(b"import ") || line.starts_with(b"import\t")
 }
 
 /// Whether Python runs the tests of a runner.

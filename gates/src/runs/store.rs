@@ -10,10 +10,11 @@
 //! cannot be read, is of another form or was edited is no receipt.
 #![expect(clippy::disallowed_methods, reason = "this module is the door to the receipts")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use owed_engine::receipt::{Entry, Members, Receipt, ReceiptFault, Table};
 
@@ -25,6 +26,8 @@ use crate::home;
 pub struct Receipts {
     root: PathBuf,
     dir: PathBuf,
+    /// Tables that were read, by digest: all receipts of one run share one.
+    tables: Arc<Mutex<BTreeMap<String, Option<Arc<Table>>>>>,
 }
 
 /// Which test of which runner project a receipt is for.
@@ -73,7 +76,7 @@ pub enum Last {
 impl Receipts {
     /// The receipts of the project in `root`.
     pub fn of(root: &Path) -> Self {
-        Self { root: root.to_owned(), dir: root.join(".owed/receipts") }
+        Self { root: root.to_owned(), dir: root.join(".owed/receipts"), tables: Arc::default() }
     }
 
     /// The receipt of `key` with this identity.
@@ -92,6 +95,26 @@ impl Receipts {
             Some(again) if again == identity => Ok(Some(receipt)),
             _ => Err(ReceiptFault::Tampered),
         }
+    }
+
+    /// Those in a directory of another checkout, for the project at `root`.
+    pub fn elsewhere(root: &Path, dir: &Path) -> Self {
+        Self { root: root.to_owned(), dir: dir.to_owned() }
+    }
+
+    /// Where they lie.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Takes over a receipt of another store, with the table that it needs.
+    ///
+    /// # Errors
+    /// When the table is not what the receipt says, or something cannot be written.
+    pub fn take(&self, from: &Self, receipt: &Receipt) -> io::Result<()> {
+        let table = from.table(&receipt.table).ok_or_else(|| io::Error::other("its entries are gone"))?;
+        self.put_table(&table)?;
+        self.put_receipt(receipt)
     }
 
     /// Whether there is none at all.
@@ -179,6 +202,23 @@ impl Receipts {
         Ok(())
     }
 
+    /// Takes away every receipt of `key`, whatever its identity.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn remove_all(&self, key: &Key<'_>) -> io::Result<()> {
+        let name = key.file_name();
+        let passed = self.files("passed")?.into_iter();
+        let all = passed.filter(|path| name_of(path).split_once('.').is_some_and(|(_, own)| own == name));
+        for path in all.chain(std::iter::once(self.dir.join("last").join(&name))) {
+            match fs::remove_file(path) {
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Where the receipt of `key` with this identity lies.
     pub fn place(&self, key: &Key<'_>, identity: &str) -> PathBuf {
         self.dir.join("passed").join(format!("{identity}.{}", key.file_name()))
@@ -196,7 +236,12 @@ impl Receipts {
         Some(table.identity(receipt.members.numbers()).hex())
     }
 
-    fn table(&self, digest: &str) -> Option<Table> {
+    fn table(&self, digest: &str) -> Option<Arc<Table>> {
+        let mut known = self.tables.lock().unwrap_or_else(|e| e.into_inner());
+        known.entry(digest.to_owned()).or_insert_with(|| self.read_table(digest).map(Arc::new)).clone()
+    }
+
+    fn read_table(&self, digest: &str) -> Option<Table> {
         // A digest is a name of a file here, so it must be one.
         if digest.len() != 64 || !digest.bytes().all(|b| b.is_ascii_hexdigit()) {
             return None;
@@ -219,6 +264,7 @@ impl Receipts {
             text.push('\n');
         }
         self.put("tables", &digest, text.as_bytes())?;
+        self.tables.lock().unwrap_or_else(|e| e.into_inner()).remove(&digest);
         Ok(digest)
     }
 

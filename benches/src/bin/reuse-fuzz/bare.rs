@@ -103,6 +103,12 @@ pub(crate) fn run(world: &World, files: &[String], scratch: &Path) -> Result<BTr
         _ => of_lines(&text, &world.root),
     };
     let broken = done.is_err() || text.is_empty();
+    // One file can take the others down with it (unittest ends at an exception on import):
+    // then each is asked alone.
+    if broken && files.len() > 1 {
+        let alone = files.iter().map(|file| run(world, std::slice::from_ref(file), scratch));
+        return Ok(alone.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+    }
     for file in files {
         let fresh = found.entry(file.clone()).or_default();
         fresh.failed |= broken || fresh.cases == [0; 3];
@@ -162,6 +168,10 @@ fn on_path(world: &World, name: &str) -> Result<PathBuf> {
 }
 
 fn bin(world: &World, name: &str) -> PathBuf {
+    let own = world.root.join("node_modules/.bin").join(name);
+    if own.exists() {
+        return own;
+    }
     world.root.parent().unwrap_or(&world.root).join("node_modules/.bin").join(name)
 }
 

@@ -51,7 +51,8 @@ struct Args {
     /// States of a generated project.
     #[arg(long, default_value_t = 20)]
     steps: u32,
-    /// A checkout with its dependencies installed, changed in a copy; instead of generated ones.
+    /// A checkout with its dependencies installed, instead of generated projects. It is changed
+    /// in place, so give a copy.
     #[arg(long)]
     project: Option<PathBuf>,
     /// One project again, up to one step.
@@ -173,7 +174,7 @@ impl Session {
                     history.push(Done { kind: "everything restored", what: String::new() });
                 }
                 for _ in 0..1 + rng.u32(..3) {
-                    done.push(mutate::mutate(&mut world, &self.machine, &mut rng)?);
+                    done.push(mutate::mutate(&mut world, mutate::ALL, &self.machine, &mut rng)?);
                 }
             }
             if keep {

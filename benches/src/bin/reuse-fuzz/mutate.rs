@@ -19,7 +19,8 @@ pub(crate) struct Done {
     pub(crate) what: String,
 }
 
-type Mutation = fn(&mut World, &Machine, &mut Rng) -> Result<Option<String>>;
+/// One kind of mutation: what it did, or nothing when there was nothing to do it to.
+pub(crate) type Mutation = fn(&mut World, &Machine, &mut Rng) -> Result<Option<String>>;
 
 /// Every kind of mutation, with how often it is chosen.
 pub(crate) const ALL: &[(&str, u32, Mutation)] = &[
@@ -53,12 +54,34 @@ pub(crate) const ALL: &[(&str, u32, Mutation)] = &[
     ("the project is moved", 1, moved),
 ];
 
+/// Those that need nothing of a generated project.
+pub(crate) const FETCHED: &[(&str, u32, Mutation)] = &[
+    ("a line is gone", 12, line_gone),
+    ("a comment or a line end", 6, append),
+    ("carriage returns", 1, carriage_returns),
+    ("byte order mark", 1, byte_order_mark),
+    ("delete", 3, delete),
+    ("rename", 2, rename),
+    ("executable bit", 1, mode),
+    ("times only", 2, touch),
+    ("link in the place of a file", 2, to_link),
+    ("restore one", 3, restore_one),
+    ("environment", 3, environment),
+    ("git bookkeeping", 2, bookkeeping),
+    ("receipts damaged", 2, receipts),
+];
+
 /// Does one mutation; another one is tried where the chosen has nothing to work on.
-pub(crate) fn mutate(world: &mut World, machine: &Machine, rng: &mut Rng) -> Result<Done> {
-    let total: u32 = ALL.iter().map(|(_, weight, _)| weight).sum();
+pub(crate) fn mutate(
+    world: &mut World,
+    all: &[(&'static str, u32, Mutation)],
+    machine: &Machine,
+    rng: &mut Rng,
+) -> Result<Done> {
+    let total: u32 = all.iter().map(|(_, weight, _)| weight).sum();
     for _ in 0..50 {
         let mut at = rng.u32(..total);
-        for (kind, weight, mutation) in ALL {
+        for (kind, weight, mutation) in all {
             if at < *weight {
                 if let Some(what) = mutation(world, machine, rng)? {
                     return Ok(Done { kind, what });
@@ -160,6 +183,18 @@ fn text_of(world: &World, rng: &mut Rng) -> Result<Option<(String, String)>> {
         Thing::File(bytes, _) => Ok(String::from_utf8(bytes).ok().map(|text| (path, text))),
         Thing::Link(_) => Ok(None),
     }
+}
+
+fn line_gone(world: &mut World, _: &Machine, rng: &mut Rng) -> Result<Option<String>> {
+    let Some((path, text)) = text_of(world, rng)? else { return Ok(None) };
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let at = rng.usize(..lines.len());
+    lines.remove(at);
+    fs::write(world.root.join(&path), lines.concat())?;
+    Ok(Some(format!("{path}:{}", at + 1)))
 }
 
 fn append(world: &mut World, _: &Machine, rng: &mut Rng) -> Result<Option<String>> {

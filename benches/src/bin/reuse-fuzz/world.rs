@@ -83,6 +83,7 @@ pub(crate) struct World {
     start: BTreeMap<String, String>,
     home: PathBuf,
     programs: Vec<(&'static str, PathBuf)>,
+    kept: Vec<&'static str>,
 }
 
 /// Folders that no mutation and no restoring touches.
@@ -121,11 +122,37 @@ impl World {
             kind,
             home: root.clone(),
             programs: programs(machine),
+            kept: KEPT.to_vec(),
             root,
             start: environment.clone(),
             environment,
             strict: rng.bool(),
             base: BTreeMap::new(),
+        };
+        world.base = world.things()?;
+        Ok(world)
+    }
+
+    /// A checkout in `root` with its dependencies installed, to be changed in place; its
+    /// packages are left alone.
+    pub(crate) fn adopt(kind: Kind, root: &Path, machine: &Machine) -> Result<Self> {
+        let root = fs::canonicalize(root)?;
+        let path = std::env::var("PATH").unwrap_or_default();
+        let environment = environment(machine.nodes[0].parent().unwrap_or(&root), machine);
+        let environment: BTreeMap<String, String> = environment
+            .into_iter()
+            .map(|(n, v)| if n == "PATH" { (n, path.clone()) } else { (n, v) })
+            .collect();
+        let mut world = Self {
+            kind,
+            home: root.clone(),
+            root,
+            environment: environment.clone(),
+            strict: false,
+            base: BTreeMap::new(),
+            start: environment,
+            programs: Vec::new(),
+            kept: KEPT.iter().copied().chain(["node_modules", ".venv", "venv", ".cache"]).collect(),
         };
         world.base = world.things()?;
         Ok(world)
@@ -139,7 +166,7 @@ impl World {
             for entry in fs::read_dir(self.root.join(&dir))? {
                 let entry = entry?;
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if KEPT.contains(&name.as_str()) {
+                if self.kept.contains(&name.as_str()) {
                     continue;
                 }
                 let path = if dir.is_empty() { name } else { format!("{dir}/{name}") };
@@ -239,7 +266,7 @@ impl World {
         while let Some(dir) = open.pop() {
             for entry in fs::read_dir(&dir)? {
                 let entry = entry?;
-                let kept = KEPT.iter().any(|kept| entry.file_name() == *kept);
+                let kept = self.kept.iter().any(|kept| entry.file_name() == *kept);
                 if entry.file_type()?.is_dir() && !kept {
                     dirs.push(entry.path());
                     open.push(entry.path());

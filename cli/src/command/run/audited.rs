@@ -7,28 +7,22 @@ use owed_engine::outcome::NoReceipt;
 use owed_engine::project::Project;
 use owed_gates::audit::{Percent, Trip, missing, sampled, trip};
 use owed_gates::runs::execute::Executed;
+use owed_gates::runs::full::KEY;
 use owed_gates::runs::identify::Identified;
 use owed_gates::runs::store::Receipts;
 
 use super::{Item, parts};
-use crate::answer::run::{AuditSeen, CaseCounts, Contradiction, Denied};
+use crate::answer::run::{AuditSeen, Contradiction, Denied};
 
 /// Takes the sample: these tests are run, whatever their receipts say.
 pub(super) fn choose(items: &mut [Item], percent: Percent) {
     for item in items {
-        let Some(receipt) = item.reused.take_if(|receipt| sampled(&receipt.identity, percent)) else {
+        if !item.reused.as_ref().is_some_and(|receipt| sampled(&receipt.identity, percent)) {
             continue;
-        };
-        let result = &mut item.result;
-        result.outcome = "not-run";
-        result.receipt = None;
-        result.cases = CaseCounts::default();
-        result.duration_ms = None;
-        result.runtime_verified = false;
-        result
-            .denied
-            .push(Denied::new("audit", format!("run to hold it against receipt {}", &receipt.id()[..12])));
-        item.audited = Some(receipt);
+        }
+        let id = item.result.receipt.clone().unwrap_or_default();
+        let why = Denied::new("audit", format!("run to hold it against receipt {}", &id[..id.len().min(12)]));
+        item.audited = item.take_back(why);
     }
 }
 
@@ -75,6 +69,8 @@ pub(super) fn judge(
             },
         )?;
         receipts.remove(&key, &receipt.identity)?;
+        // One for all tests at once vouches for this one, too.
+        receipts.remove_all(&KEY)?;
         seen.contradicted.push(Contradiction::new(number, receipt, traces));
     }
     Ok(seen)

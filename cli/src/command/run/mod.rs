@@ -4,6 +4,8 @@
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
 mod audited;
+mod covering;
+mod full;
 mod observing;
 pub(super) mod parts;
 mod queued;
@@ -16,8 +18,10 @@ use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
 use owed_engine::receipt::Receipt;
 use owed_engine::select::{SelectOptions, select};
+use owed_gates::runs::coverage;
 use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
+use owed_gates::runs::full::inventory;
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
@@ -32,6 +36,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::render;
 use crate::session::{Question, Session};
+use covering::Covering;
 use parts::{Class, classes, environment, key, pinned, standing, supervisor};
 use work::{Attempt, Go, Limits, Planned, Work};
 
@@ -67,7 +72,7 @@ fn attempt(
     let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
     let asks = work.asks(&compared.delta);
     work.unite(&mut compared, &project);
-    let paid = Paid::open(&root);
+    let paid = Paid::open(&root).with(args, &session)?;
     let options = SelectOptions {
         all: work.selects_all(),
         observed: paid.observed.by_path(),
@@ -88,12 +93,21 @@ fn attempt(
     if !args.no_reuse {
         reuse(&project, &mut items, &before, &paid);
     }
+    let worth = full::worth(&session, &project, (args, work.selects_all()), &before, &paid);
+    let paid_at_once = worth.as_ref().filter(|_| !args.no_reuse).and_then(|all| all.pay(&mut items, &paid));
     if let Some(percent) = args.audit {
         audited::choose(&mut items, percent);
     }
-    // What is put to the test is run here, whoever has run it before.
-    let open = items.iter_mut().filter(|item| item.audited.is_none());
-    work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
+    let mut covering = Covering::asked(&session, args, &paid);
+    match &mut covering {
+        // What is measured is the run of this call, or one whose coverage was kept.
+        Some(covering) => covering.together(&project, &mut items, &before),
+        None => {
+            // What is put to the test is run here, whoever has run it before.
+            let open = items.iter_mut().filter(|item| item.audited.is_none());
+            work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
+        }
+    }
 
     let mut no_verdict = Vec::new();
     let mut executed = Vec::new();
@@ -113,6 +127,7 @@ fn attempt(
                     memory: limits.memory,
                     reserve: limits.reserve,
                     arguments: &args.runner_arguments,
+                    coverage: args.coverage,
                     stop: &limits.stop,
                 };
                 executed = session.timed("runners", || {
@@ -123,6 +138,8 @@ fn attempt(
         }
     }
 
+    let mut same_tests = true;
+    let mut files_after = Err("nothing was run".to_owned());
     let mut sight_after = sight.clone();
     if items.iter().any(|item| item.run) {
         let mut observations = paid.observed.clone();
@@ -131,6 +148,10 @@ fn attempt(
         let again = Session::open(global, &against, output)?;
         sight_after = work.look(&again).sight(&environment, &context.common);
         let now = again.read(Reading::Declarations);
+        same_tests = inventory(&project) == inventory(&now);
+        if covering.is_some() {
+            files_after = coverage::inventory(&root, again.files());
+        }
         let after_classes = self::classes(&now, &owed);
         let mut after_asked = Vec::new();
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -165,9 +186,27 @@ fn attempt(
     if let Some(limits) = &ran_with {
         limits.explain(&mut no_verdict);
     }
+    let passed =
+        no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
+    let coverage = match covering {
+        Some(covering) => {
+            let all = (&project, items.as_slice());
+            Some(covering.settle(all, &executed, &before, (files_after, passed))?)
+        }
+        None => None,
+    };
+    if no_verdict.is_empty() {
+        // What was asked for and not measured is not done.
+        let missing = coverage.iter().flat_map(|coverage| &coverage.unmeasured);
+        let said = missing.map(|one| Denied::new("unmeasured", format!("{}: {}", one.runner, one.detail)));
+        no_verdict.extend(said);
+    }
+    let full = worth.map(|all| all.settle(&items, (paid_at_once, same_tests), &paid));
     let mut answer = answered(items, selection.omitted, no_verdict);
     answer.tripped = paid.standing.tripped().map(str::to_owned);
     answer.audit = audit;
+    answer.full = full;
+    answer.coverage = coverage;
     let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
     let idle = work::idle(&selection);
     Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
@@ -216,6 +255,20 @@ fn items(
         ))
     });
     items
+}
+
+impl Item {
+    /// It is run after all, for this reason.
+    fn take_back(&mut self, why: Denied) -> Option<Box<Receipt>> {
+        let result = &mut self.result;
+        result.outcome = "not-run";
+        result.receipt = None;
+        result.cases = answer::run::CaseCounts::default();
+        result.duration_ms = None;
+        result.runtime_verified = false;
+        result.denied.push(why);
+        self.reused.take()
+    }
 }
 
 fn asked(items: &[Item]) -> Vec<Asked> {

@@ -109,6 +109,9 @@ pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> 
         Entry::new(Dimension::Command, "workers", format!("{:?}", args.workers)),
         Entry::new(Dimension::Command, "strict environment", args.env_strict.to_string()),
     ];
+    if args.coverage {
+        entries.push(Entry::new(Dimension::Command, "coverage", "true"));
+    }
     for language in owed_plugins::languages() {
         entries.push(Entry::new(Dimension::Engine, language.name(), language.reader_version()));
     }

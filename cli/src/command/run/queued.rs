@@ -5,10 +5,11 @@
 //! only before the first test is run. Otherwise the request is written first, and whoever
 //! waits takes the lanes or the result, whichever comes first.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use owed_engine::project::Reading;
 use owed_gates::lease::lanes::{BACKGROUND_WAIT, Busy, Lanes, Place};
@@ -41,7 +42,7 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
         stop,
         priority,
         terms: terms(args),
-        since: host::now(),
+        waited: Cell::default(),
     };
     let _announced = desk.lanes.announce();
     match desk.lanes.enter() {
@@ -71,7 +72,8 @@ struct Desk<'a> {
     stop: Stop,
     priority: Priority,
     terms: Terms,
-    since: Instant,
+    /// How long it has waited so far, its own work not counted.
+    waited: Cell<Duration>,
 }
 
 /// A batch with what came of it.
@@ -91,11 +93,20 @@ impl Desk<'_> {
             (false, None, Priority::Interactive) => Weight::Heavy.patience(),
             (false, None, Priority::Background) => BACKGROUND_WAIT,
         };
-        whole.saturating_sub(self.since.elapsed())
+        whole.saturating_sub(self.waited.get())
     }
 
-    fn waiting(&self) -> Wait<'_> {
-        Wait { at_most: self.patience(), stop: &self.stop }
+    /// Waits for the lanes, or for the result of `ticket`; with a place in them, after others
+    /// had their turn.
+    fn turn(&self, place: Option<Place>, ticket: Option<&Ticket>) -> Turn {
+        let begin = host::now();
+        let wait = Wait { at_most: self.patience(), stop: &self.stop };
+        let turn = match place {
+            Some(place) => self.queue.yield_and_wait(place, ticket, &self.lanes, &wait),
+            None => self.queue.turn(ticket, &self.lanes, &wait),
+        };
+        self.waited.set(self.waited.get() + begin.elapsed());
+        turn
     }
 
     /// Whether requests of earlier runs are part of the question.
@@ -116,7 +127,7 @@ impl Desk<'_> {
             self.output.aside(&style::dim(&format!("waiting: {busy}")));
         }
         loop {
-            let met = match self.queue.turn(Some(&ticket), &self.lanes, &self.waiting()) {
+            let met = match self.turn(None, Some(&ticket)) {
                 Turn::Ours(place) => return self.work_off(place, Some(ticket)),
                 Turn::Deferred(why) => return self.put_off(ticket, &why),
                 Turn::Met(shared) => Some(shared),
@@ -162,7 +173,7 @@ impl Desk<'_> {
         let may_go_on = all.answer.no_verdict.is_empty() || tried.is_empty();
         while self.takes_all() && may_go_on && self.stop.reason().is_none() {
             let Some((terms, asks)) = self.queue.next(None, &tried)? else { break };
-            match self.queue.yield_and_wait(place, None, &self.lanes, &self.waiting()) {
+            match self.turn(Some(place), None) {
                 Turn::Ours(again) => place = again,
                 Turn::Deferred(why) => {
                     all.answer.no_verdict.push(Denied::new(why.reason, why.detail));
@@ -233,6 +244,11 @@ impl Desk<'_> {
             timeout: terms.timeout_ms.map(Duration::from_millis),
             no_reuse: terms.no_reuse,
             env_strict: terms.env_strict,
+            // A call without coverage leaves requests for it in the queue: where it cannot be
+            // measured, they would keep every other run from its verdict.
+            coverage: asks.coverage && self.args.coverage,
+            artifacts_out: None,
+            audit: None,
             runner_arguments: terms.arguments.clone(),
             ..self.args.clone()
         };
@@ -315,12 +331,15 @@ impl Desk<'_> {
         let outcome = Outcome {
             verdict,
             full: is_full(&attempt.answer),
-            coverage: false,
+            coverage: attempt.answer.coverage.as_ref().is_some_and(|made| made.unmeasured.is_empty()),
             shared: attempt.sight.clone().map(|sight| (sight, shared::write(&attempt.answer))),
         };
         let before = attempt.sources.all().apart_from(attempt.idle.clone());
         let settled = self.queue.complete(&batch, &outcome, &before)?;
         let kept = settled.kept.iter().find(|kept| own.is_some_and(|own| own.id == kept.request));
+        // This call may have joined a request for more than it asks for itself.
+        let wants = |reason: &str| attempt.asks.coverage || reason != "no-coverage";
+        let kept = kept.filter(|kept| wants(&kept.reason));
         if let Some(kept) = kept {
             attempt.answer.no_verdict.push(Denied::new(&kept.reason, kept.detail.clone()));
             attempt.answer.judge();

@@ -103,7 +103,11 @@ impl<'a> Work<'a> {
 
     /// What this call asks for, as its own changes say.
     pub(super) fn asks(&self, delta: &Delta) -> Asks {
-        let mut asks = Asks { full: self.own.is_some_and(|args| args.all), ..Asks::default() };
+        let mut asks = Asks {
+            full: self.own.is_some_and(|args| args.all),
+            coverage: self.own.is_some_and(|args| args.coverage),
+            ..Asks::default()
+        };
         for change in &delta.changes {
             for (path, kind) in kinds(change) {
                 asks.changes.entry(path.to_owned()).and_modify(|own| *own = own.and(kind)).or_insert(kind);

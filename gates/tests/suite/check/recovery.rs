@@ -239,10 +239,6 @@ impl Disk for LosesAcks {
         RealDisk.list(path)
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
     fn remove(&self, path: &Path) -> std::io::Result<()> {
         RealDisk.remove(path)
     }

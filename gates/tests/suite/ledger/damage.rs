@@ -236,10 +236,6 @@ impl Disk for ReadOnly {
         RealDisk.list(path)
     }
 
-    fn rename(&self, _: &std::path::Path, _: &std::path::Path) -> std::io::Result<()> {
-        Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
-    }
-
     fn remove(&self, _: &std::path::Path) -> std::io::Result<()> {
         Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
     }

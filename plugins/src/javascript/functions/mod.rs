@@ -68,7 +68,11 @@ fn read_text(path: &str, text: &str, limits: &Limits) -> FunctionFacts {
     let extension = path::extension(path);
     if blocks::is_template(extension) {
         let (script, jsx) = blocks::script(extension, text);
-        let dialect = if jsx { "tsx" } else { "ts" };
+        let dialect = match (extension, jsx) {
+            ("astro", _) => "astro",
+            (_, true) => "tsx",
+            (_, false) => "ts",
+        };
         return measured(&script, dialect, false, true, limits);
     }
     let declarations = super::read::is_declaration_file(path::basename(path));

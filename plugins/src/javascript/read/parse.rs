@@ -98,6 +98,12 @@ fn dialects(extension: &str, declarations: bool) -> impl Iterator<Item = (Source
             let base = unknown.with_typescript(true);
             vec![(base, false), (base.with_module(true), false), (base.with_script(true), true)]
         }
+        // The front matter of a page is the body of a function with imports: a `return` in it
+        // answers the request.
+        "astro" => {
+            let base = unknown.with_typescript(true);
+            vec![(base, true), (base.with_module(true), true), (base.with_jsx(true), true)]
+        }
         "mts" => vec![(SourceType::ts(), false)],
         "cts" => {
             let base = SourceType::ts();

@@ -69,7 +69,7 @@ impl<'w, 'a> Names<'w, 'a> {
         }
         let roots = self.of(root, scope, !attributes.is_empty());
         if roots.is_empty() {
-            if !attributes.is_empty()
+            if attributes.len() >= 2
                 && let Some(name) = self.through(root, scope, &attributes)
             {
                 found(&name);
@@ -96,21 +96,11 @@ impl<'w, 'a> Names<'w, 'a> {
     /// `helpers.time.time`, where `helpers` is a module of the project: it may have imported
     /// `time`. Not if the file imports `helpers.time` as a module itself.
     fn through(&self, root: &'a Expr, scope: ScopeId, attributes: &[&'a str]) -> Option<String> {
-        let (first, rest) = attributes.split_last()?;
-        let target = self.import_of(root, scope)?;
-        // `from helpers import time`: the same, one step further.
-        if let Some(taken) = target.name
-            && !target.type_only
-            && (target.level > 0 || !is_stdlib(target.module))
-            && is_module_with_effects(taken)
-        {
-            let name = [taken].into_iter().chain(attributes.iter().rev().copied());
-            let name = name.collect::<Vec<_>>().join(".");
-            return TABLE.row(&name).is_some_and(|row| row.class != Class::Pure).then_some(name);
-        }
-        if rest.is_empty() || !is_module_with_effects(first) {
+        let (first, _) = attributes.split_last()?;
+        if !is_module_with_effects(first) {
             return None;
         }
+        let target = self.import_of(root, scope)?;
         let is_module = match target.name {
             None => target.level > 0 || !is_stdlib(target.module),
             Some(name) => target.level > 0 && name.starts_with(|c: char| c.is_lowercase()),

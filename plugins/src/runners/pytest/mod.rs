@@ -140,6 +140,8 @@ fn discover_project(
         shared: common,
         listings: listings(project),
         unsettled: unsettled(view, dir, project, &plugins),
+        effects: shared::effects(view.tree, &survey.layout, config),
+        isolated: false,
     };
     (found, problems)
 }

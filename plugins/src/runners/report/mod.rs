@@ -23,8 +23,26 @@ const NODE_LOADED: (&str, &str) = ("loaded_node.cjs", include_str!("loaded_node.
 const JEST_LOADED: (&str, &str) = ("loaded_jest.cjs", include_str!("loaded_jest.cjs"));
 const PYTHON_LOADED: (&str, &str) = ("owed_loaded.py", include_str!("owed_loaded.py"));
 
+/// What measures, where the runner does not by itself.
+const NODE_COVERAGE: (&str, &str) = ("coverage_node.mjs", include_str!("coverage_node.mjs"));
+const PYTHON_COVERAGE: (&str, &str) = ("owed_coverage.py", include_str!("owed_coverage.py"));
+
 fn reported(invocation: Invocation, files: &[(&'static str, &'static str)]) -> Reported {
-    Reported { invocation, files: files.to_vec(), report: "report.jsonl" }
+    Reported { invocation, files: files.to_vec(), report: "report.jsonl", artifacts: Vec::new(), needs: &[] }
+}
+
+/// What is left when coverage is asked for: `artifacts`, if one of `needs` is installed.
+fn leaving(
+    mut reported: Reported,
+    run: &Reporting<'_>,
+    artifacts: &[&'static str],
+    needs: &'static [&'static str],
+) -> Reported {
+    if run.coverage {
+        reported.artifacts = artifacts.to_vec();
+        reported.needs = needs;
+    }
+    reported
 }
 
 /// Puts `ours`, the words for `workers` and the person's own at `at`.
@@ -51,16 +69,32 @@ fn max_workers(run: &Reporting<'_>) -> Option<String> {
 
 /// vitest with its own output and ours.
 pub(super) fn vitest(invocation: Invocation, run: &Reporting<'_>) -> Reported {
-    let ours = vec!["--reporter=default".to_owned(), format!("--reporter={}/{}", run.dir, VITEST.0)];
+    let mut ours = vec!["--reporter=default".to_owned(), format!("--reporter={}/{}", run.dir, VITEST.0)];
+    if run.coverage {
+        ours.extend(["--coverage.enabled=true", "--coverage.reporter=json"].map(str::to_owned));
+        ours.push(format!("--coverage.reportsDirectory={}/coverage", run.dir));
+        // Thresholds are about all tests, and these may be some.
+        let kinds = ["lines", "functions", "branches", "statements"];
+        ours.extend(kinds.map(|kind| format!("--coverage.thresholds.{kind}=0")));
+    }
     let at = (place(&invocation, "run") + 1).min(invocation.argv.len());
-    reported(put(invocation, at, ours, max_workers(run), run), &[VITEST])
+    let with = reported(put(invocation, at, ours, max_workers(run), run), &[VITEST]);
+    let needs = &["@vitest/coverage-v8", "@vitest/coverage-istanbul"];
+    leaving(with, run, &["coverage/coverage-final.json"], needs)
 }
 
 /// jest (or what wraps it) with its own output and ours.
 pub(super) fn jest(invocation: Invocation, run: &Reporting<'_>) -> Reported {
-    let ours = vec!["--reporters=default".to_owned(), format!("--reporters={}/{}", run.dir, JEST.0)];
+    let mut ours = vec!["--reporters=default".to_owned(), format!("--reporters={}/{}", run.dir, JEST.0)];
+    if run.coverage {
+        ours.extend(["--coverage", "--coverageReporters=json"].map(str::to_owned));
+        ours.push(format!("--coverageDirectory={}/coverage", run.dir));
+        // Thresholds are about all tests, and these may be some.
+        ours.push("--coverageThreshold={}".to_owned());
+    }
     let at = place(&invocation, "--runTestsByPath");
-    reported(put(invocation, at, ours, max_workers(run), run), &[JEST, JEST_LOADED])
+    let with = reported(put(invocation, at, ours, max_workers(run), run), &[JEST, JEST_LOADED]);
+    leaving(with, run, &["coverage/coverage-final.json"], &[])
 }
 
 /// mocha, whose one reporter is ours on top of `spec`. `words` is how many words start it.
@@ -72,16 +106,22 @@ pub(super) fn mocha(invocation: Invocation, run: &Reporting<'_>, words: usize) -
 
 /// node's runner with `spec` on the terminal and ours in a file.
 pub(super) fn node(invocation: Invocation, run: &Reporting<'_>) -> Reported {
-    let ours = vec![
+    let mut ours = vec![
         format!("--require={}/{}", run.dir, NODE_LOADED.0),
         "--test-reporter=spec".to_owned(),
         "--test-reporter-destination=stdout".to_owned(),
         format!("--test-reporter={}/{}", run.dir, NODE.0),
         format!("--test-reporter-destination={}/report.jsonl", run.dir),
     ];
+    if run.coverage {
+        ours.push("--experimental-test-coverage".to_owned());
+        ours.push(format!("--test-reporter={}/{}", run.dir, NODE_COVERAGE.0));
+        ours.push(format!("--test-reporter-destination={}/coverage/lcov.info", run.dir));
+    }
     let at = place(&invocation, "--test");
     let workers = run.workers.map(|n| format!("--test-concurrency={n}"));
-    reported(put(invocation, at, ours, workers, run), &[NODE, NODE_LOADED])
+    let files = if run.coverage { &[NODE, NODE_LOADED, NODE_COVERAGE][..] } else { &[NODE, NODE_LOADED] };
+    leaving(reported(put(invocation, at, ours, workers, run), files), run, &["coverage/lcov.info"], &[])
 }
 
 /// `python -m pytest …` through our program, which does the same. A file that cannot be
@@ -89,7 +129,16 @@ pub(super) fn node(invocation: Invocation, run: &Reporting<'_>) -> Reported {
 pub(super) fn pytest(mut invocation: Invocation, run: &Reporting<'_>) -> Reported {
     invocation.argv.splice(1..3, [format!("{}/{}", run.dir, PYTEST.0)]);
     let ours = vec!["--continue-on-collection-errors".to_owned()];
-    reported(put(invocation, 2, ours, None, run), &[PYTEST, PYTHON_LOADED])
+    python(put(invocation, 2, ours, None, run), PYTEST, run)
+}
+
+/// A run of Python: our program measures when `coverage.on` lies beside it, and coverage.py is
+/// installed for the interpreter.
+fn python(invocation: Invocation, program: (&'static str, &'static str), run: &Reporting<'_>) -> Reported {
+    let on = ("coverage.on", "");
+    let files = [program, PYTHON_LOADED, PYTHON_COVERAGE, on];
+    let files = if run.coverage { &files[..] } else { &files[..3] };
+    leaving(reported(invocation, files), run, &["coverage/coverage.json"], &[])
 }
 
 /// `python -m unittest …` or `python manage.py test …` through our program.
@@ -102,5 +151,5 @@ pub(super) fn unittest(mut invocation: Invocation, run: &Reporting<'_>) -> Repor
         invocation.argv.splice(1..1, [program, "--program".to_owned()]);
         4 + usize::from(invocation.argv.get(4).is_some_and(|word| word == "test"))
     };
-    reported(put(invocation, at, Vec::new(), None, run), &[UNITTEST, PYTHON_LOADED])
+    python(put(invocation, at, Vec::new(), None, run), UNITTEST, run)
 }

@@ -25,6 +25,7 @@ def _beside(name):
 
 
 _LOADED = _beside("owed_loaded")
+_COVERAGE = _beside("owed_coverage")
 
 
 class _Report:
@@ -131,11 +132,17 @@ class _Report:
 
 def _main():
     sys.argv[0] = "pytest"
+    arguments = sys.argv[1:]
+    _COVERAGE.start()
+    if _COVERAGE.is_on() and importlib.util.find_spec("pytest_cov") is not None:
+        # Two that measure at once measure nothing, and its files are not ours to write.
+        arguments.append("--no-cov")
     import pytest
 
     _LOADED.start()
     report = _Report()
-    status = pytest.main(sys.argv[1:], plugins=[report])
+    status = pytest.main(arguments, plugins=[report])
+    _COVERAGE.finish()
     if report.root is not None:
         report.finish(status)
     sys.exit(int(status))

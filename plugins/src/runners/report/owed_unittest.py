@@ -30,6 +30,7 @@ def _beside(name):
 
 
 _LOADED = _beside("owed_loaded")
+_COVERAGE = _beside("owed_coverage")
 _MODULES = set()
 _FILES = {}
 _ERRORS = []
@@ -174,6 +175,7 @@ def _write(interrupted):
 
 
 def _main():
+    _COVERAGE.start()
     _LOADED.start()
     _watch_loader()
     _watch("startTest", _start)
@@ -200,6 +202,7 @@ def _main():
     except KeyboardInterrupt:
         interrupted = True
         status = 130
+    _COVERAGE.finish()
     _write(interrupted)
     sys.exit(status)
 

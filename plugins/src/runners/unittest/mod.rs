@@ -258,6 +258,8 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
         shared,
         listings: vec![Listing { dir: place.top.clone(), glob: "**/test*.py".to_owned() }],
         unsettled: Vec::new(),
+        effects: Vec::new(),
+        isolated: false,
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod child;
 mod inputs;
+mod isolation;
 mod locate;
 mod matcher;
 mod options;

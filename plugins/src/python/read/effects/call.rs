@@ -8,7 +8,7 @@ use super::super::loads::{self, argument};
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE};
 use super::super::scope::flag;
-use super::super::walk::Site;
+use super::super::walk::{Site, root_of};
 use super::Judge;
 use super::chain::shown;
 
@@ -270,6 +270,20 @@ impl<'a> Judge<'_, 'a> {
             "fileinput.input" | "fileinput.FileInput" if call.arguments.args.is_empty() => {
                 self.named(name, "argv", range, site);
                 self.opaque(name, Opaque::Stdin, range, site);
+            }
+            "importlib.resources.files" => {
+                // The package is imported by its name.
+                let known = first.is_none_or(|package| {
+                    root_of(package).is_some_and(|_| self.names.is_imported(package, site.scope))
+                        || matches!(
+                            self.eval.value(package, site.scope),
+                            Value::Text { exact: true, .. } | Value::OneOf(_)
+                        )
+                });
+                if !known {
+                    self.opaque(name, Opaque::ComputedLoad, range, site);
+                }
+                return false;
             }
             "logging.config.dictConfig" | "logging.config.DictConfigurator" => {
                 // Handlers and filters are named by their modules.

@@ -1,139 +1,23 @@
-//! Reuse against everything that could make a receipt a lie: a table of changes, each made
-//! to a project whose tests have all passed, and what the next run must say about one test.
-//! Real node and real Python run them.
+//! The table: what is done to a project whose tests have all passed, and what the next run
+//! must say about one of them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
-use serde_json::Value;
+use super::run;
+use crate::harness::Project;
 
-use crate::harness::{Project, Ran, owed_in};
-
-const FILES: &[(&str, &str)] = &[
-    (
-        "package.json",
-        "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" },\n  \"dependencies\": { \"dep\": \"1.0.0\" } }\n",
-    ),
-    (".gitignore", "node_modules/\nignored.js\n"),
-    ("owed.toml", "[[inputs]]\ntests = [\"src/lone.test.js\"]\nfiles = [\"schema/**\"]\n"),
-    ("schema/a.txt", "1\n"),
-    ("src/a.js", "export const a = 1;\n"),
-    ("src/index.js", "export { a } from \"./a.js\";\n"),
-    (
-        "src/a.test.js",
-        "import assert from \"node:assert\";\nimport test from \"node:test\";\nimport { a } from \"./index.js\";\n\ntest(\"a\", () => assert.equal(typeof a, \"number\"));\n",
-    ),
-    (
-        "src/data.test.js",
-        "import assert from \"node:assert\";\nimport { readFileSync } from \"node:fs\";\nimport test from \"node:test\";\n\ntest(\"d\", () => assert.ok(readFileSync(new URL(\"./data.txt\", import.meta.url), \"utf8\")));\n",
-    ),
-    ("src/data.txt", "data\n"),
-    (
-        "src/list.test.js",
-        "import assert from \"node:assert\";\nimport { readdirSync } from \"node:fs\";\nimport test from \"node:test\";\n\ntest(\"l\", () => assert.ok(readdirSync(new URL(\"./pages\", import.meta.url)).length));\n",
-    ),
-    ("src/pages/one.txt", "1\n"),
-    (
-        "src/env.test.js",
-        "import assert from \"node:assert\";\nimport test from \"node:test\";\n\ntest(\"e\", () => assert.ok((process.env.LEVEL ?? \"\") !== \"bad\"));\n",
-    ),
-    (
-        "src/dep.test.js",
-        "import assert from \"node:assert\";\nimport test from \"node:test\";\nimport { dep } from \"dep\";\n\ntest(\"p\", () => assert.ok(dep));\n",
-    ),
-    (
-        "src/clock.test.js",
-        "import assert from \"node:assert\";\nimport test from \"node:test\";\n\ntest(\"c\", () => assert.ok(Date.now() > 0));\n",
-    ),
-    (
-        "src/bound.test.js",
-        "import assert from \"node:assert\";\nimport { readFileSync } from \"node:fs\";\nimport test from \"node:test\";\n\nconst name = [\"one\"].at(0);\ntest(\"b\", () => assert.ok(readFileSync(new URL(`./pages/${name}.txt`, import.meta.url))));\n",
-    ),
-    (
-        "src/zone.test.js",
-        "import assert from \"node:assert\";\nimport test from \"node:test\";\n\ntest(\"z\", () => assert.ok(new Date(2020, 1, 1).getTime()));\n",
-    ),
-    ("src/lone.test.js", "import test from \"node:test\";\n\ntest(\"nothing\", () => {});\n"),
-    ("src/only-skipped.test.js", "import test from \"node:test\";\n\ntest.skip(\"nothing\", () => {});\n"),
-    (
-        "node_modules/dep/package.json",
-        "{ \"name\": \"dep\", \"version\": \"1.0.0\", \"type\": \"module\", \"exports\": \"./index.js\", \"dependencies\": { \"inner\": \"1\" } }\n",
-    ),
-    ("node_modules/dep/index.js", "export { inner as dep } from \"inner\";\n"),
-    (
-        "node_modules/inner/package.json",
-        "{ \"name\": \"inner\", \"version\": \"1.0.0\", \"type\": \"module\", \"exports\": \"./index.js\" }\n",
-    ),
-    ("node_modules/inner/index.js", "export const inner = 1;\n"),
-    ("node_modules/other/package.json", "{ \"name\": \"other\", \"version\": \"1.0.0\" }\n"),
-    ("py/pyproject.toml", "[project]\nname = \"p\"\nversion = \"0\"\n"),
-    ("py/mod/__init__.py", ""),
-    ("py/mod/a.py", "A = 1\n"),
-    (
-        "py/tests/test_a.py",
-        "import unittest\n\nfrom mod.a import A\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertTrue(A)\n",
-    ),
-    ("py/tests/__init__.py", ""),
-];
-
-/// A project whose tests have all been run once.
-fn paid() -> &'static Project {
-    static PAID: OnceLock<Project> = OnceLock::new();
-    PAID.get_or_init(|| {
-        let project = Project::new(FILES);
-        let ran = run(&project, &[], &[]);
-        assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
-        project
-    })
-}
-
-fn copy() -> Project {
-    let project = Project::bare(&[]);
-    let from = paid().path();
-    let status = std::process::Command::new("cp")
-        .args(["-R", "--no-preserve=timestamps"])
-        .arg(format!("{}/.", from.display()))
-        .arg(project.path())
-        .status()
-        .unwrap();
-    assert!(status.success());
-    project
-}
-
-fn run(project: &Project, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
-    let arguments = [&["run", "--all", "--format", "json"], arguments].concat();
-    let common = [("LEVEL", ""), ("TZ", "UTC"), ("VIRTUAL_ENV", ""), ("TMPDIR", "/tmp")];
-    let mut all: Vec<(&str, &str)> = common.to_vec();
-    all.retain(|(name, _)| !environment.iter().any(|(other, _)| other == name));
-    all.extend(environment);
-    owed_in(project.path(), &arguments, &all)
-}
-
-/// What the run says about `test`: `reused`, or its outcome and the first reason.
-fn said(ran: &Ran, test: &str) -> String {
-    let answer: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err));
-    let results = answer["results"].as_array().unwrap();
-    let Some(result) = results.iter().find(|r| r["path"] == test) else { return "not a test".to_owned() };
-    let outcome = result["outcome"].as_str().unwrap();
-    let why = result["denied"].as_array().unwrap().first().map_or_else(String::new, |why| {
-        format!(" {} {}", why["reason"].as_str().unwrap(), why["detail"].as_str().unwrap())
-    });
-    format!("{outcome}{why}")
-}
-
-struct Case {
-    name: &'static str,
+pub(super) struct Case {
+    pub(super) name: &'static str,
     /// What is done to the project.
-    does: fn(&Project),
+    pub(super) does: fn(&Project),
     /// More environment, arguments before.
-    environment: &'static [(&'static str, &'static str)],
-    arguments: &'static [&'static str],
+    pub(super) environment: &'static [(&'static str, &'static str)],
+    pub(super) arguments: &'static [&'static str],
     /// Which test is asked about, and how the answer begins.
-    test: &'static str,
-    want: &'static str,
+    pub(super) test: &'static str,
+    pub(super) want: &'static str,
 }
 
 const A: &str = "src/a.test.js";
@@ -157,6 +41,7 @@ fn touch_old(project: &Project, path: &str) {
     file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1)).unwrap();
 }
 
+/// Replaces a text in a file.
 fn replace(project: &Project, path: &str, from: &str, to: &str) {
     let file = project.path().join(path);
     let text = fs::read_to_string(&file).unwrap();
@@ -177,7 +62,7 @@ fn receipts(project: &Project, edit: impl Fn(&Path)) {
     }
 }
 
-const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     // what must not cost a receipt
     case("nothing changed", A, "reused", |_| {}),
     case("nothing changed, Python", PY, "reused", |_| {}),
@@ -282,7 +167,7 @@ const CASES: &[Case] = &[
         assert!(status.unwrap().success());
         p.write("py/mod/a.py", "A = 0\n");
     }),
-    case("a Python module that shadows", PY, "passed inputs-differ", |p| {
+    case("a Python module that shadows", PY, "passed", |p| {
         p.write("py/mod/a/__init__.py", "A = 2\n");
     }),
     // data, listings
@@ -527,30 +412,161 @@ const CASES: &[Case] = &[
         assert_eq!(run(p, &[], &[]).code, 0);
         p.write("src/a.js", "export const a = 1;\n");
     }),
-];
-
-#[test]
-fn no_receipt_is_used_for_anything_but_what_it_was_made_of() {
-    paid();
-    let next = AtomicUsize::new(0);
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from).min(8) {
-            scope.spawn(|| {
-                while let Some(case) = CASES.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let project = copy();
-                    (case.does)(&project);
-                    let ran = run(&project, case.arguments, case.environment);
-                    let said = said(&ran, case.test);
-                    if !said.starts_with(case.want) {
-                        let line =
-                            format!("{}: wanted `{}`, got `{said}`\n{}", case.name, case.want, ran.err);
-                        wrong.lock().unwrap().push(line);
-                    }
-                }
-            });
+    // what hides, what is edited behind its name, what moves
+    case("a hard link, edited behind it", A, "passed inputs-differ file src/a.js", |p| {
+        fs::hard_link(p.path().join("src/a.js"), p.path().join("ignored.js")).unwrap();
+        p.write("ignored.js", "export const a = 4;\n");
+    }),
+    case("a link retargeted", A, "passed", |p| {
+        p.write("src/one.js", "export const a = 1;\n");
+        p.write("src/two.js", "export const a = 2;\n");
+        p.remove("src/a.js");
+        p.link("one.js", "src/a.js");
+        assert_eq!(run(p, &[], &[]).code, 0);
+        p.remove("src/a.js");
+        p.link("two.js", "src/a.js");
+    }),
+    case("a source by another case", A, "failed class unknown", |p| {
+        fs::rename(p.path().join("src/a.js"), p.path().join("src/A.js")).unwrap();
+    }),
+    case("two files swapped", A, "passed inputs-differ file src/a.js", |p| {
+        p.write("src/b.js", "export const a = 9;\n");
+        fs::rename(p.path().join("src/a.js"), p.path().join("src/between")).unwrap();
+        fs::rename(p.path().join("src/b.js"), p.path().join("src/a.js")).unwrap();
+        fs::rename(p.path().join("src/between"), p.path().join("src/b.js")).unwrap();
+    }),
+    case("edited twice within a second", A, "passed inputs-differ file src/a.js", |p| {
+        p.write("src/a.js", "export const a = 5;\n");
+        assert_eq!(run(p, &[], &[]).code, 0);
+        p.write("src/a.js", "export const a = 6;\n");
+    }),
+    case("a file where a folder may be", A, "passed", |p| {
+        p.write("src/index/index.js", "export const a = 1;\n");
+        replace(p, "src/a.test.js", "./index.js", "./index/index.js");
+    }),
+    case(
+        "a listed file is a link now",
+        "src/list.test.js",
+        "passed inputs-differ listing src/pages: *",
+        |p| {
+            fs::rename(p.path().join("src/pages/one.txt"), p.path().join("src/real.txt")).unwrap();
+            p.link("../real.txt", "src/pages/one.txt");
+        },
+    ),
+    case("no access", "src/data.test.js", "failed", |p| {
+        p.remove("src/data.txt");
+        p.link("data.txt", "src/data.txt");
+    }),
+    case(
+        "a module that hides one of the standard library",
+        PY,
+        "passed inputs-differ file py/colorsys.py: was no input",
+        |p| {
+            p.write("py/colorsys.py", "");
+        },
+    ),
+    case("a package that hides one of the standard library", PY, "passed inputs-differ", |p| {
+        p.write("py/wave/__init__.py", "");
+    }),
+    case("a module that hides nothing", PY, "reused", |p| p.write("py/colours.py", "")),
+    case(
+        "a moved project shows in a path of its own",
+        "py/tests/test_place.py",
+        "passed inputs-differ pin path of the project",
+        |_| {},
+    ),
+    case("a module of Python's own startup", PY, "reused", |p| {
+        p.write("py/usercustomize.py", "raise SystemExit\n")
+    }),
+    case("the cache is gone", A, "reused", |p| fs::remove_dir_all(p.path().join(".owed/cache")).unwrap()),
+    case("the index is gone", A, "reused", |p| p.remove(".git/index")),
+    case("the receipt of the same test in another state", A, "passed", |p| {
+        p.write("src/a.js", "export const a = 8;\n");
+        assert_eq!(run(p, &[], &[]).code, 0);
+        let dir = p.path().join(".owed/receipts/last");
+        let now: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
+        for file in now {
+            fs::write(&file, b"{}").unwrap();
         }
-    });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
-}
+        p.write("src/a.js", "export const a = 10;\n");
+    }),
+    case("NUL bytes after a receipt", A, "passed receipt-fault", |p| {
+        receipts(p, |file| {
+            let mut text = fs::read(file).unwrap();
+            text.extend([0; 512]);
+            fs::write(file, text).unwrap();
+        });
+    }),
+    // what the environment or the command line loads
+    Case {
+        name: "a module that options of node load",
+        does: |p| p.write("more.mjs", "globalThis.more = 1;\n"),
+        environment: &[("NODE_OPTIONS", "--import ./more.mjs")],
+        arguments: &[],
+        test: A,
+        want: "passed not-looked-at NODE_OPTIONS has `--import`",
+    },
+    env(
+        "conditions that options of node set",
+        A,
+        "passed not-looked-at NODE_OPTIONS has `--conditions=x`",
+        &[("NODE_OPTIONS", "--conditions=x")],
+    ),
+    env(
+        "options of node are nothing to Python",
+        PY,
+        "passed inputs-differ environment NODE_OPTIONS",
+        &[("NODE_OPTIONS", "--conditions=x")],
+    ),
+    env(
+        "a library that is put before all",
+        A,
+        "passed not-looked-at LD_PRELOAD is set",
+        &[("LD_PRELOAD", "libnothing.so")],
+    ),
+    env(
+        "links that node is to keep",
+        A,
+        "passed not-looked-at NODE_PRESERVE_SYMLINKS",
+        &[("NODE_PRESERVE_SYMLINKS", "1")],
+    ),
+    Case {
+        name: "a module that the command line loads",
+        does: |p| p.write("more.mjs", "globalThis.more = 1;\n"),
+        environment: &[],
+        arguments: &["--", "--import", "./more.mjs"],
+        test: A,
+        want: "passed not-looked-at the command line has `--import`",
+    },
+    Case {
+        name: "a filter on the command line",
+        does: |_| {},
+        environment: &[],
+        arguments: &["--", "--test-name-pattern=nothing"],
+        test: A,
+        want: "passed not-looked-at the command line has",
+    },
+    Case {
+        name: "a module on the path of the environment",
+        does: |p| {
+            p.write("more/extra.py", "V = 1\n");
+            assert_eq!(run(p, &[], &[("PYTHONPATH", "../more")]).code, 0);
+            p.write("more/extra.py", "V = 2\n");
+        },
+        environment: &[("PYTHONPATH", "../more")],
+        arguments: &[],
+        test: PY,
+        want: "passed inputs-differ pin ../more of PYTHONPATH changed",
+    },
+    Case {
+        name: "a path of the environment, the same",
+        does: |p| {
+            p.write("more/extra.py", "V = 1\n");
+            assert_eq!(run(p, &[], &[("PYTHONPATH", "../more")]).code, 0);
+        },
+        environment: &[("PYTHONPATH", "../more")],
+        arguments: &[],
+        test: PY,
+        want: "reused",
+    },
+];
