@@ -99,7 +99,7 @@ impl Receipts {
 
     /// Those in a directory of another checkout, for the project at `root`.
     pub fn elsewhere(root: &Path, dir: &Path) -> Self {
-        Self { root: root.to_owned(), dir: dir.to_owned() }
+        Self { root: root.to_owned(), dir: dir.to_owned(), tables: Arc::default() }
     }
 
     /// Where they lie.
