@@ -32,15 +32,15 @@
 ; export type { A } from "./a"
 (export_statement "type" source: (string) @source) @import.type_only
 
-; let a: typeof import("./a"), import("./a").A in a type
-([
-  (type_query (call_expression
-    function: (import)
-    arguments: (arguments . (string) @source)))
-  (type_query (member_expression object: (call_expression
-    function: (import)
-    arguments: (arguments . (string) @source))))
-] @import.type_only)
+; let a: typeof import("./a")
+(type_query (call_expression
+  function: (import)
+  arguments: (arguments . (string) @source)) @import.type_only)
+
+; let a: typeof import("./a").b
+(type_query (member_expression object: (call_expression
+  function: (import)
+  arguments: (arguments . (string) @source)) @import.type_only))
 
 ; declare module "a" { import b from "b" }
 (ambient_declaration (module body: (statement_block) @import.type_only))

@@ -106,6 +106,7 @@ pub struct Read {
 
 /// Reads a text; `None` when it is too large or too deep, or would take too long.
 pub fn read(dialect: Dialect, text: &str) -> Option<Read> {
+    let text = &lines::as_grammars_end_them(dialect, text);
     let syntax = matches::Syntax::of(dialect, text)?;
     let lines = lines::Lines::new(text, dialect != Dialect::Python);
     let (functions, classes) = definitions::read(&syntax, &lines)?;
