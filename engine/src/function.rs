@@ -31,6 +31,8 @@ pub enum FunctionKind {
     Constructor,
     /// Python's `lambda`.
     Lambda,
+    /// Rust's closures, Go's function literals.
+    Closure,
 }
 
 impl FunctionKind {
@@ -43,6 +45,7 @@ impl FunctionKind {
             Self::Accessor => "accessor",
             Self::Constructor => "constructor",
             Self::Lambda => "lambda",
+            Self::Closure => "closure",
         }
     }
 }

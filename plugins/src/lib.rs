@@ -10,12 +10,18 @@ pub mod python;
 pub mod runners;
 pub mod tolerant;
 
+use grammar::language::ByData;
 use owed_engine::language::Language;
 use owed_engine::runner::Runner;
 
+static RUST: ByData = ByData::new(&grammar::sources::RUST);
+static GO: ByData = ByData::new(&grammar::sources::GO);
+
+static LANGUAGES: [&dyn Language; 4] = [&javascript::JavaScript, &python::Python, &RUST, &GO];
+
 /// Every language, in the order in which they are asked whether they read a file.
 pub fn languages() -> &'static [&'static dyn Language] {
-    &[&javascript::JavaScript, &python::Python]
+    &LANGUAGES
 }
 
 /// Every runner, in the order in which they claim test files.

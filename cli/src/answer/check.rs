@@ -414,8 +414,8 @@ fn rules(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn kinds(_: &mut SchemaGenerator) -> Schema {
-    use FunctionKind::{Accessor, Arrow, Constructor, Function, Lambda, Method};
-    one_of(&[Function, Method, Arrow, Accessor, Constructor, Lambda].map(FunctionKind::word))
+    use FunctionKind::{Accessor, Arrow, Closure, Constructor, Function, Lambda, Method};
+    one_of(&[Function, Method, Arrow, Accessor, Constructor, Lambda, Closure].map(FunctionKind::word))
 }
 
 fn statuses(_: &mut SchemaGenerator) -> Schema {

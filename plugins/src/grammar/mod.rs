@@ -10,6 +10,10 @@
 //! What it refuses to do: it resolves no import and judges no name; and it never takes a
 //! tree with errors for a whole one ([`Parsed::damage`]).
 
+pub(crate) mod facts;
+mod functions;
+mod kinds;
+pub mod language;
 mod parse;
 pub mod sources;
 #[cfg(test)]
@@ -20,6 +24,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use owed_engine::facts::Span;
+use owed_engine::function::FunctionFacts;
 use tree_sitter::{Language, Node, Query, QueryCursor, StreamingIterator};
 use tree_sitter_language::LanguageFn;
 
@@ -45,6 +50,7 @@ pub struct Grammar {
     name: &'static str,
     language: Language,
     sheets: Vec<Sheet>,
+    kinds: Option<kinds::Kinds>,
 }
 
 struct Sheet {
@@ -140,7 +146,22 @@ impl Grammar {
             sheets.push(Sheet { kind, query, captures });
         }
         sheets.sort_by_key(|sheet| sheet.kind);
-        Ok(Self { name, language, sheets })
+        Ok(Self { name, language, sheets, kinds: None })
+    }
+
+    /// The same with a `functions.toml`, so that functions can be measured.
+    ///
+    /// # Errors
+    /// The text is not of its form, or names what the grammar does not have.
+    pub fn with_functions(self, text: &str) -> Result<Self, GrammarError> {
+        let error = |cause| GrammarError { file: format!("{}/functions.toml", self.name), cause };
+        let kinds = kinds::Kinds::new(&self.language, text).map_err(error)?;
+        Ok(Self { kinds: Some(kinds), ..self })
+    }
+
+    /// The functions of a file; `None` without a `functions.toml`.
+    pub fn functions(&self, bytes: &[u8]) -> Option<FunctionFacts> {
+        Some(functions::read(self, self.kinds.as_ref()?, bytes))
     }
 
     /// The language's name.

@@ -261,6 +261,11 @@ impl<'t> Events<'t> {
         self.cursor.field_name()
     }
 
+    /// The number of that field.
+    pub(super) fn field_id(&self) -> Option<u16> {
+        self.cursor.field_id().map(std::num::NonZeroU16::get)
+    }
+
     /// How many nodes are around the one that was just entered.
     pub fn depth(&self) -> u32 {
         self.cursor.depth()

@@ -19,7 +19,7 @@ mod hash;
 mod names;
 mod tokens;
 
-pub(crate) use builder::{Builder, Opening};
+pub(crate) use builder::{Builder, ClassMark, Opening};
 pub(crate) use calls::Target;
 pub(crate) use hash::{Tag, hash};
 pub(crate) use names::{Frames, Named};

@@ -2,6 +2,7 @@
 //!
 //! - A member of a class is `Cart.total`, `Cart.#total`, `Cart.constructor`; of a namespace
 //!   `A.f`; of a class in a class `Outer.Inner.f`.
+//!   Rust writes `Cart::total`.
 //! - A function that is the value or a method of a property is `onClick@handlers`, where
 //!   `handlers` is what the object or dictionary is assigned to (`a.b` for one in another);
 //!   in one without a name it is `onClick`. An attribute of JSX is `onClick@Button`, a
@@ -69,14 +70,28 @@ pub(crate) struct Frames {
     counters: Vec<usize>,
     numbers: u32,
     /// What a function without a name is called.
-    nameless: &'static str,
+    nameless: Rc<str>,
+    /// What stands between a class and its member.
+    separator: Rc<str>,
 }
 
 impl Frames {
     /// The module alone; `nameless` is what a function without a name is called.
-    pub(crate) fn new(nameless: &'static str) -> Self {
+    pub(crate) fn new(nameless: &str) -> Self {
         let module = Frame { kind: Kind::Module, suffix: Rc::from(""), anonymous: 0, number: 0 };
-        Self { list: vec![module], functions: Vec::new(), counters: vec![0], numbers: 0, nameless }
+        Self {
+            list: vec![module],
+            functions: Vec::new(),
+            counters: vec![0],
+            numbers: 0,
+            nameless: Rc::from(nameless),
+            separator: Rc::from("."),
+        }
+    }
+
+    /// The same with another word than a point between a class and its member.
+    pub(crate) fn separated(nameless: &str, separator: &str) -> Self {
+        Self { separator: Rc::from(separator), ..Self::new(nameless) }
     }
 
     fn push(&mut self, kind: Kind, suffix: Rc<str>) -> u32 {
@@ -167,7 +182,7 @@ impl Frames {
         let display = match &top.kind {
             Kind::Class(class) => match name.starts_with('[') {
                 true => format!("{class}{name}"),
-                false => format!("{class}.{name}"),
+                false => format!("{class}{}{name}", self.separator),
             },
             Kind::Object(Some(path)) if holder => format!("{path}.{name}"),
             Kind::Object(Some(path)) => format!("{name}@{path}"),

@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use super::Dialect;
 use super::lines::Lines;
-use super::matches::Syntax;
+use super::matches::{Syntax, extent};
 use super::strings::value;
 use crate::grammar::{Match, Part, Role, SheetKind};
 
@@ -54,7 +54,7 @@ struct Place(u32, Reverse<u32>, usize);
 
 impl Place {
     fn of(one: &Match<'_>) -> Self {
-        let Span { start, end } = one.span();
+        let Span { start, end } = extent(one.node);
         Self(start, Reverse(end), one.node.id())
     }
 

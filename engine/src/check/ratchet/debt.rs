@@ -131,13 +131,14 @@ struct MemberText {
     name: String,
 }
 
-const KINDS: [FunctionKind; 6] = [
+const KINDS: [FunctionKind; 7] = [
     FunctionKind::Function,
     FunctionKind::Method,
     FunctionKind::Arrow,
     FunctionKind::Accessor,
     FunctionKind::Constructor,
     FunctionKind::Lambda,
+    FunctionKind::Closure,
 ];
 
 impl Debt {
