@@ -63,13 +63,14 @@ fn blocks(case: &str, text: &str, into: &mut Vec<Source>) {
         let extension = if word == "python" { "py" } else { word };
         let path = label.take().or(path).map_or_else(|| format!("snippet.{extension}"), str::to_owned);
         let closing = &trimmed[..fence];
-        let body: String = lines
-            .by_ref()
-            .map(|(_, line)| line)
-            .take_while(|line| line.trim_end() != closing)
-            .collect();
+        let body: String =
+            lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim_end() != closing).collect();
         if Dialect::of(&path).is_some() {
-            into.push(Source { name: format!("{case}:{} {path}", number + 1), path, bytes: body.into_bytes() });
+            into.push(Source {
+                name: format!("{case}:{} {path}", number + 1),
+                path,
+                bytes: body.into_bytes(),
+            });
         }
     }
 }

@@ -121,7 +121,6 @@ impl Compared {
                     if ours == theirs && one.start_line == other.line {
                         self.functions[1] += 1;
                         self.functions[2] += usize::from(one.name == other.name);
-                        if one.name != other.name && std::env::var_os("NAMES").is_some() { eprintln!("N {} | {}", one.name, other.name); }
                     } else {
                         let what = format!(
                             "{}: {} own and {} tokens from line {}, the second reader has {}, {} and {}",
@@ -263,36 +262,36 @@ fn is_written(dialect: Dialect, import: &Import, bytes: &[u8]) -> bool {
     let specifier: String = import.specifier.chars().filter(|it| !it.is_whitespace()).collect();
     let specifier = specifier.as_str();
     let starts = |words: &[&str]| words.iter().any(|word| plain.starts_with(word));
-    // The first argument of the call is the literal itself.
-    let argument = |words: &[&str]| {
-        let rest = words.iter().find_map(|word| plain.strip_prefix(word));
-        let rest = rest.map(|rest| rest.strip_prefix("import(").unwrap_or(rest));
-        let quoted = rest.and_then(|rest| rest.strip_prefix(['"', '\'', '`']));
-        quoted.is_some_and(|rest| rest.starts_with(specifier))
+    // The first argument of the call is the literal itself; with type arguments, one is.
+    let (callee, rest) = plain.split_at(plain.find(['(', '<']).unwrap_or(plain.len()));
+    let callee = callee.strip_prefix("await").unwrap_or(callee);
+    let callee = callee.strip_suffix("?.").unwrap_or(callee);
+    let argument = |callees: &[&str]| {
+        let opened = rest.strip_prefix('(').map(|rest| rest.strip_prefix("import(").unwrap_or(rest));
+        let quoted = ["\"", "'", "`"].map(|quote| format!("{quote}{specifier}"));
+        callees.contains(&callee)
+            && quoted.iter().any(|it| match opened {
+                Some(opened) => opened.starts_with(it.as_str()),
+                None => rest.contains(it.as_str()),
+            })
     };
     match (dialect, import.kind) {
         (Dialect::Python, ImportKind::Static | ImportKind::TypeOnly | ImportKind::Star) => {
-            starts(&["from"]) || starts(&[specifier])
+            starts(&["from", specifier])
         }
         (Dialect::Python, ImportKind::Dynamic) => {
-            argument(&["importlib.import_module(", "import_module(", "__import__("])
+            argument(&["importlib.import_module", "import_module", "__import__"])
         }
         (Dialect::Python, _) => false,
         (_, ImportKind::Static | ImportKind::TypeOnly | ImportKind::ReExport | ImportKind::Star) => {
             starts(&["import", "export", "typeofimport("])
         }
         (_, ImportKind::Require) => {
-            (starts(&["import"]) && plain.contains(specifier)) || argument(&["require(", "require?.(", "jest.requireActual("])
+            (starts(&["import"]) && plain.contains(specifier)) || argument(&["require", "jest.requireActual"])
         }
-        (_, ImportKind::Dynamic) => {
-            argument(&["import(", "vi.importActual(", "vitest.importActual("])
-        }
-        (_, ImportKind::Resolve) => {
-            argument(&["require.resolve(", "import.meta.resolve("])
-        }
-        (_, ImportKind::Mock) => plain.split_once('(').is_some_and(|(callee, _)| {
-            starts(&["vi.", "vitest.", "jest."]) && argument(&[&format!("{callee}(")])
-        }),
+        (_, ImportKind::Dynamic) => argument(&["import", "vi.importActual", "vitest.importActual"]),
+        (_, ImportKind::Resolve) => argument(&["require.resolve", "import.meta.resolve"]),
+        (_, ImportKind::Mock) => starts(&["vi.", "vitest.", "jest."]) && argument(&[callee]),
         (_, ImportKind::StringRef | ImportKind::Script | ImportKind::Computed | ImportKind::Glob) => false,
     }
 }

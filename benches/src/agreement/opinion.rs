@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use owed_engine::facts::{Import, ImportKind, Span};
 use owed_engine::function::Function;
 use rustpython_ast::Visitor;
+use rustpython_parser::Parse as _;
 use rustpython_parser::ast::{
     MatchCase, StmtAsyncFunctionDef, StmtFunctionDef, StmtImport, StmtImportFrom, Suite,
 };
-use rustpython_parser::Parse as _;
 
 /// Functions and import statements by their places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -38,13 +38,19 @@ fn readers_agree_about_the_corpus() {
     let stale: Vec<&str> = causes.stale("corpus/", &shown).collect();
     assert!(stale.is_empty(), "causes of nothing:\n{}", stale.join("\n"));
     // The corpus does not shrink to nothing, and is found.
-    assert!(total.imports[0] > 2_000 && total.functions[0] > 2_000, "{:?} {:?}", total.imports, total.functions);
+    assert!(
+        total.imports[0] > 2_000 && total.functions[0] > 2_000,
+        "{:?} {:?}",
+        total.imports,
+        total.functions
+    );
 }
 
 #[test]
 fn a_difference_is_seen() {
     // What the readers cannot agree about: a text of which one sees nothing.
-    let compared = compare("a.ts", b"import a from './a';\nexport type * from './b';\nfunction f() {}\n").unwrap();
+    let compared =
+        compare("a.ts", b"import a from './a';\nexport type * from './b';\nfunction f() {}\n").unwrap();
     assert!(compared.error.is_some_and(|(line, text)| line == 2 && text == "export type * from './b';"));
     assert_eq!(compared.refused, None);
     let same = compare("a.py", b"import a\ndef f():\n    return a\n").unwrap();

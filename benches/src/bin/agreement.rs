@@ -89,7 +89,8 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let causes = here.join("conformance/agreement.txt");
-    let causes = fs::read_to_string(&causes).with_context(|| format!("{} cannot be read", causes.display()))?;
+    let causes =
+        fs::read_to_string(&causes).with_context(|| format!("{} cannot be read", causes.display()))?;
     let causes = Explained::parse(&causes).map_err(anyhow::Error::msg)?;
     let mut scores = Scores::default();
     let corpus: Vec<File> = sources(&here.join("../corpus"))?
@@ -105,7 +106,9 @@ fn main() -> Result<()> {
         let compared = scores.project(&shown, &files, &causes);
         println!("{shown}: {} files", files.len());
         if !arguments.no_references {
-            for (script, who, python) in [("typescript.mjs", TYPESCRIPT, false), ("python.mjs", CPYTHON, true)] {
+            for (script, who, python) in
+                [("typescript.mjs", TYPESCRIPT, false), ("python.mjs", CPYTHON, true)]
+            {
                 scores.reference(first, script, who, python, &files, &compared, &causes)?;
             }
         }

@@ -116,8 +116,11 @@ fn gathered(syntax: &Syntax<'_>) -> Option<BTreeMap<Place, Definition>> {
                 let short = written.split_whitespace().collect::<Vec<_>>().join(" ");
                 // What is assigned to is only a name when it is one chain.
                 let chain = |it: char| it.is_alphanumeric() || matches!(it, '_' | '$' | '.' | '#');
-                (!matches!(name.kind(), "member_expression" | "attribute") || short.chars().all(chain))
-                    .then(|| short.chars().take(42).collect())
+                match name.kind() {
+                    "member_expression" | "attribute" => short.chars().all(chain).then_some(short),
+                    "computed_property_name" => Some(short.chars().take(42).collect()),
+                    _ => Some(short),
+                }
             }
         });
         let entry = found

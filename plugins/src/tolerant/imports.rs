@@ -118,7 +118,8 @@ impl Gathered {
             ImportKind::Require
         } else if has(Role::ImportCall) {
             ImportKind::Dynamic
-        } else if self.whole.as_deref() == Some("*") && (has(Role::ExportFrom) || dialect == Dialect::Python) {
+        } else if self.whole.as_deref() == Some("*") && (has(Role::ExportFrom) || dialect == Dialect::Python)
+        {
             ImportKind::Star
         } else if has(Role::ExportFrom) {
             ImportKind::ReExport
