@@ -11,4 +11,5 @@
 pub mod agreement;
 pub mod generate;
 pub mod inject;
+pub mod large;
 pub mod measure;

@@ -6,13 +6,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod audit;
 mod check;
 mod record;
 mod run;
+mod status;
 
+pub(crate) use audit::{AuditCommand, AuditCompare};
 pub(crate) use check::{Check, CheckQuestion};
 use run::duration;
 pub(crate) use run::{ReceiptsCommand, Run};
+pub(crate) use status::Status;
 
 pub(crate) use record::{Purpose, RecordCall, RecordCommand, RecordOf, RecordRun, RecordSuggest};
 
@@ -204,9 +208,15 @@ pub(crate) enum Command {
     /// Run what is owed and not already paid for, and record receipts
     #[command(long_about = run::RUN_LONG, after_help = run::RUN_EXAMPLES)]
     Run(Run),
+    /// Requests without a verdict, the job that was last seen, and the receipts that are kept
+    #[command(long_about = status::LONG, after_help = status::EXAMPLES)]
+    Status(Status),
     /// What passed before, with which inputs, and why a test is not reused
     #[command(subcommand, after_help = run::RECEIPTS_EXAMPLES)]
     Receipts(ReceiptsCommand),
+    /// Plans held against full runs, and receipts that were contradicted
+    #[command(subcommand, long_about = audit::AUDIT_LONG, after_help = audit::AUDIT_EXAMPLES)]
+    Audit(AuditCommand),
     /// Run a command with a record of how it ended; look at records
     #[command(subcommand, long_about = record::LONG, after_help = record::EXAMPLES)]
     Record(RecordCommand),
@@ -445,8 +455,12 @@ pub(crate) enum SchemaOf {
     Matrix,
     /// owed.run/1
     Run,
+    /// owed.status/1
+    Status,
     /// owed.receipts/1
     Receipts,
+    /// owed.audit/1
+    Audit,
     /// owed.record/1
     Record,
     /// owed.records/1 (`owed record list`)
@@ -496,7 +510,7 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        let tests = ["plan", "why", "run", "receipts", "record", "opacity", "check", "graph"];
+        let tests = ["plan", "why", "run", "status", "receipts", "record", "opacity", "check", "graph"];
         let rest = ["init", "doctor", "schema", "completions", "demo"];
         assert_eq!(names, [&tests[..], &rest].concat());
     }

@@ -6,9 +6,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The process's working directory.
@@ -44,25 +45,9 @@ pub(crate) fn nonce() -> u64 {
     hasher.finish()
 }
 
-/// A lock that is given back when it is dropped.
-pub(crate) struct Lock {
-    _file: fs::File,
-}
-
 /// The first word of the command line.
 pub(crate) fn first_word() -> Option<std::ffi::OsString> {
     std::env::args_os().nth(1)
-}
-
-/// Takes the lock of the file at `path`; `None` when another process has it. It is given
-/// back when it is dropped, however this process ends.
-pub(crate) fn try_lock(path: &Path) -> io::Result<Option<Lock>> {
-    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(Lock { _file: file })),
-        Err(fs::TryLockError::WouldBlock) => Ok(None),
-        Err(fs::TryLockError::Error(error)) => Err(error),
-    }
 }
 
 /// This program's own file.
@@ -73,6 +58,13 @@ pub(crate) fn current_exe() -> io::Result<PathBuf> {
 /// A stop watch, for `-v` and the spinner only: no answer depends on it.
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+/// Where the user's state is kept (XDG Base Directory Specification); `None` when neither
+/// `XDG_STATE_HOME` nor `HOME` is an absolute path.
+pub(crate) fn state_dir() -> Option<PathBuf> {
+    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))
 }
 
 /// The folder for temporary files.
@@ -128,6 +120,26 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 /// The bytes at `path`.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
+}
+
+/// The bytes at `path`, which is only ever replaced as a whole ([`replace`]). Small files are
+/// read, large ones mapped.
+pub(crate) fn map(path: &Path) -> io::Result<Arc<dyn AsRef<[u8]> + Send + Sync>> {
+    /// What is smaller is read faster than it is mapped.
+    const SMALL: u64 = 64 << 10;
+    let mut file = fs::File::open(path)?;
+    if file.metadata()?.len() < SMALL {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Arc::new(bytes));
+    }
+    #[expect(
+        unsafe_code,
+        reason = "mapping is unsafe where another program may cut the file; ours never does"
+    )]
+    // SAFETY: the file is replaced, never written in place, so its bytes stay as they are.
+    let bytes = unsafe { memmap2::Mmap::map(&file)? };
+    Ok(Arc::new(bytes))
 }
 
 /// Puts `bytes` at `path` at once: whoever reads sees the old file or the new one. It is not

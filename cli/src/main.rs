@@ -9,6 +9,7 @@ mod complaint;
 mod config;
 mod exit;
 mod host;
+mod memory;
 mod near;
 mod output;
 mod progress;

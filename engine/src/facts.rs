@@ -17,6 +17,10 @@ pub struct FileFacts {
     pub declarations: Vec<Declaration>,
     /// What the file depends on that is not an import, and what cannot be bounded.
     pub effects: Vec<Effect>,
+    /// What names of the file stand for that it imports, or gives another name, without
+    /// offering them on purpose: whoever takes such a name gets the operation. When each
+    /// happens is [`When::Call`] with the name. Only kept with declarations.
+    pub offered: Vec<Effect>,
     /// The test cases and suites it defines.
     pub tests: Vec<Test>,
     /// Where the reader had to give up. Not empty means: the facts are partial.

@@ -7,6 +7,42 @@
 
 use crate::facts::{Damage, Span};
 
+/// How far a reader of functions goes into one file.
+///
+/// Both are counts of what the file itself holds, never of time: the same bytes give the same
+/// answer on a busy machine and on an idle one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Brackets (or levels of indentation) that may be open at once.
+    pub depth: u32,
+    /// Steps that may be spent on what is not linear in the size of the file: to find what a
+    /// name means, each scope around it is one step.
+    pub work: u64,
+}
+
+impl Limits {
+    /// Nesting by default. People stop at some tens of levels, generators of parsers and
+    /// bundlers at some hundreds.
+    pub const DEPTH: u32 = 1_000;
+    /// Depths that can be asked for. Readers recurse with the nesting, on a stack that grows
+    /// with it up to a bound.
+    pub const DEPTHS: std::ops::RangeInclusive<u32> = 8..=10_000;
+    /// Steps by default: some seconds of one core. The largest file that is read by default,
+    /// 5 MiB of names in ten scopes, needs a twentieth.
+    pub const WORK: u64 = 1 << 28;
+
+    /// How a [`Damage::cause`] starts that is about [`Limits::depth`].
+    pub const DEPTH_CAUSE: &str = "depth: ";
+    /// How a [`Damage::cause`] starts that is about [`Limits::work`].
+    pub const WORK_CAUSE: &str = "timeout: ";
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: Self::DEPTH, work: Self::WORK }
+    }
+}
+
 /// The functions of one file, or why they are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionFacts {

@@ -1,7 +1,7 @@
 //! The trait a language implements. The engine knows no language by name.
 
 use crate::facts::FileFacts;
-use crate::function::FunctionFacts;
+use crate::function::{FunctionFacts, Limits};
 use crate::resolve::{ResolveOptions, Resolver};
 use crate::tree::Tree;
 
@@ -44,6 +44,13 @@ pub trait Language: Send + Sync {
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
         let _ = file;
         None
+    }
+
+    /// The same within other limits than the usual ones. A language whose reader has bounds of
+    /// its own, and no use for these, leaves it.
+    fn functions_within(&self, file: SourceFile<'_>, limits: &Limits) -> Option<FunctionFacts> {
+        let _ = limits;
+        self.functions(file)
     }
 
     /// What a person can do about an effect with this operation, in one line.

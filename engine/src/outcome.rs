@@ -66,6 +66,8 @@ pub enum NoReceipt {
     SnapshotWritten,
     /// Cases ran in workers whose inputs are not told apart.
     Unmeasured,
+    /// It loaded a file that is none of its known inputs.
+    ClosureIncomplete,
 }
 
 impl NoReceipt {
@@ -86,6 +88,7 @@ impl NoReceipt {
             Self::Retried => "retried",
             Self::SnapshotWritten => "snapshot-written",
             Self::Unmeasured => "unmeasured",
+            Self::ClosureIncomplete => "closure-incomplete",
         }
     }
 }

@@ -7,7 +7,7 @@
 //! *conventional* files apart, which a tool may load without anybody naming them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use globset::GlobSet;
 
@@ -72,28 +72,23 @@ pub(crate) struct Place {
 
 /// Compiled lists for placing many changes.
 pub(crate) struct Placer<'p> {
-    inert: GlobSet,
-    conventional: &'static GlobSet,
-    /// Where runners look for tests and shared setup: what appears there is placed.
-    listings: Vec<(&'p str, GlobSet)>,
+    /// The owner's list of inert files, if there is one.
+    inert: Option<GlobSet>,
+    /// Where runners look for tests and shared setup: what appears there is placed. Most
+    /// changes are placed without, or lie elsewhere.
+    listings: Vec<(&'p str, BTreeSet<&'p str>, OnceLock<GlobSet>)>,
 }
 
 impl<'p> Placer<'p> {
     /// Compiles the lists.
     pub(crate) fn new(project: &'p Project<'_>) -> Self {
-        let inert = match &project.settings.inert {
-            Some(list) => globs(list),
-            None => DEFAULT_INERT.clone(),
-        };
+        let inert = project.settings.inert.as_ref().map(|list| globs(list));
         let mut by_dir: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for listing in project.suites.iter().flat_map(|s| &s.project.listings) {
             by_dir.entry(&listing.dir).or_default().insert(&listing.glob);
         }
-        let listings = by_dir
-            .into_iter()
-            .map(|(dir, list)| (dir, globs(&list.into_iter().collect::<Vec<_>>())))
-            .collect();
-        Self { inert, conventional: &CONVENTIONAL_GLOBS, listings }
+        let listings = by_dir.into_iter().map(|(dir, list)| (dir, list, OnceLock::new())).collect();
+        Self { inert, listings }
     }
 
     /// Places one change.
@@ -123,15 +118,18 @@ impl<'p> Placer<'p> {
                 why: Some("a submodule or linked directory"),
             };
         }
-        if self.listings.iter().any(|(dir, globs)| {
-            change.paths().any(|p| path::strip(p, dir).is_some_and(|rest| globs.is_match(rest)))
+        let is_listed = |rest: &str, list: &BTreeSet<&str>, compiled: &OnceLock<GlobSet>| {
+            compiled.get_or_init(|| globs(&list.iter().collect::<Vec<_>>())).is_match(rest)
+        };
+        if self.listings.iter().any(|(dir, list, compiled)| {
+            change.paths().any(|p| path::strip(p, dir).is_some_and(|rest| is_listed(rest, list, compiled)))
         }) {
             return known(Placed::Config);
         }
-        if self.inert.is_match(path) {
+        if self.inert.as_ref().unwrap_or(&DEFAULT_INERT).is_match(path) {
             return known(Placed::Inert);
         }
-        if self.conventional.is_match(path) {
+        if CONVENTIONAL_GLOBS.is_match(path) {
             let why = "a tool may load it by convention, and no closure names it";
             return Place { placed: Placed::Unknown, manifest: None, why: Some(why) };
         }

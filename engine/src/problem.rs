@@ -32,6 +32,9 @@ pub enum Unchecked {
     Unreadable,
     /// Nested deeper than the configured limit.
     Depth,
+    /// Understanding it takes more steps than a file may (checks only). The budget counts work
+    /// and no time, so that the answer does not depend on the machine.
+    Timeout,
     /// Source code of a language whose functions no reader measures (checks only).
     UnsupportedLanguage,
 }
@@ -46,6 +49,7 @@ impl Unchecked {
             Self::NotUtf8 => "not-utf8",
             Self::Unreadable => "unreadable",
             Self::Depth => "depth",
+            Self::Timeout => "timeout",
             Self::UnsupportedLanguage => "unsupported-language",
         }
     }

@@ -1,12 +1,13 @@
 //! A whole project as an immutable value: its tree, the facts of its sources, the
 //! projects of its runners, and the resolved dependency graph.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 
-use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source};
+use crate::cache::snapshot::{RunnerSeen, Seen, Source};
 use crate::cache::{Cache, TracedLoader, TracedTree};
 use crate::change::Change;
 use crate::closure;
@@ -121,7 +122,7 @@ pub struct Project<'a> {
     /// Its settings.
     pub settings: Settings,
     /// The inventory: every considered file, sorted, excluded ones left out.
-    pub files: Vec<String>,
+    pub files: Cow<'a, [String]>,
     /// How its sources were read.
     pub reading: Reading,
     /// The facts of each source file that could be read, sorted by path; without
@@ -141,6 +142,8 @@ pub struct Project<'a> {
     pub problems: Vec<Problem>,
     /// What is looked at on the way, when it is to be kept.
     pub(crate) record: Option<Record<'a>>,
+    /// Where facts of installed packages are kept.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 /// What is looked at while a project is read.
@@ -207,6 +210,7 @@ impl<'a> Project<'a> {
         let (facts, sources) = reader.read_all(&files);
         let mut project = Self::new(tree, plugins, settings, reading, files, Sources::of(facts));
         project.not_checked = sources.iter().filter_map(Source::not_checked).collect();
+        project.cache = cache;
         project.record = cache.map(|cache| Record {
             cache,
             sources,
@@ -223,7 +227,7 @@ impl<'a> Project<'a> {
         plugins: Plugins<'a>,
         settings: Settings,
         reading: Reading,
-        files: Vec<String>,
+        files: Cow<'a, [String]>,
         facts: Sources<'a>,
     ) -> Self {
         Self {
@@ -240,6 +244,7 @@ impl<'a> Project<'a> {
             not_checked: Vec::new(),
             problems: Vec::new(),
             record: None,
+            cache: None,
         }
     }
 
@@ -337,11 +342,9 @@ impl<'a> Project<'a> {
                     .collect(),
                 reads: record.reads,
             };
-            let nodes: Vec<_> = self.graph.nodes().map(|n| self.graph.key(n).clone()).collect();
             let mut wires = record.wires;
-            wires.resize_with(nodes.len(), Wires::default);
-            let absent = self.graph.absent().to_vec();
-            cache.keep_snapshot(self.reading, &Snapshot { seen, nodes, wires, absent });
+            wires.resize_with(self.graph.size().0, Wires::default);
+            cache.keep_snapshot(self.reading, &seen, &self.graph, &wires);
         }
         cache.keep_facts();
     }
@@ -410,9 +413,9 @@ pub(crate) fn setting_of(plugins: Plugins<'_>, settings: &Settings) -> Digest {
 }
 
 /// The files of the tree that are not excluded.
-pub(crate) fn considered(tree: &dyn Tree, settings: &Settings) -> Vec<String> {
+pub(crate) fn considered<'t>(tree: &'t dyn Tree, settings: &Settings) -> Cow<'t, [String]> {
     if settings.exclude.is_empty() {
-        return tree.files().to_vec();
+        return tree.files().into();
     }
     let exclude = globs(&settings.exclude);
     tree.files().iter().filter(|f| !exclude.is_match(f)).cloned().collect()

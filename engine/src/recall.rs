@@ -29,11 +29,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::cache::Cache;
-use crate::cache::snapshot::{RunnerSeen, Seen, Snapshot, Source, State};
+use crate::cache::snapshot::{Found, RunnerSeen, Seen, Snapshot, Source, State};
 use crate::closure;
 use crate::digest::Digest;
 use crate::facts::{FileFacts, Span};
-use crate::graph::{Edge, EdgeKind, Graph, NodeId, NodeKey};
+use crate::graph::{AbsentRow, Edge, EdgeKind, Graph, NodeId, NodeKey};
 use crate::links::Links;
 use crate::problem::NotChecked;
 use crate::project::{Plugins, Project, Reading, Settings, considered, root_of, setting_of};
@@ -86,7 +86,7 @@ impl<'a> Project<'a> {
         let project = with_facts(reader, &mut seen, &changed);
         let mut project = rediscover(project, &mut seen, loader, |runner| alike && runners_know[runner])?;
         let followed = changed.iter().filter(|c| c.differs()).map(|c| c.path.as_str()).collect();
-        rewire(&mut project, snapshot, followed);
+        rewire(&mut project, snapshot, followed)?;
         let is_reached = |path: &String| !project.graph.nodes_of(path).is_empty();
         let beyond: Vec<_> = seen.beyond.into_iter().filter(|(path, _)| is_reached(path)).collect();
         project.facts.fetch_beyond(beyond);
@@ -137,6 +137,7 @@ impl Changed {
                 facts.declarations.clear();
                 facts.exports.clear();
                 facts.tests.clear();
+                facts.offered.clear();
                 facts.imports.iter_mut().for_each(|i| i.span = Span::default());
                 facts.effects.iter_mut().for_each(|e| e.span = Span::default());
                 facts.damage.iter_mut().for_each(|d| d.span = Span::default());
@@ -190,11 +191,12 @@ fn with_facts<'a>(reader: Reader<'a>, seen: &mut Seen, changed: &[Changed]) -> P
         (source.path, source.digest, known)
     });
     let contents = contents.collect();
-    let Reader { tree, plugins, reading, .. } = reader;
+    let Reader { tree, plugins, reading, cache, .. } = reader;
     let settings = reader.settings.clone();
     let files = considered(tree, &settings);
     let mut project =
         Project::new(tree, plugins, settings, reading, files, Sources::to_fetch(contents, reader));
+    project.cache = cache;
     project.not_checked = not_checked;
     project
 }
@@ -216,21 +218,29 @@ fn rediscover<'a>(
     Some(project)
 }
 
-/// Follows the sources `again`, and builds the graph.
-fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) {
-    let Snapshot { mut nodes, mut wires, mut absent, .. } = snapshot;
+/// Follows the sources `again`, and takes over the graph: as it is kept, or built again.
+/// `None` when what it is built from is damaged.
+fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) -> Option<()> {
+    let graph = &snapshot.graph;
+    let is_source = |node: &NodeId| matches!(graph.key(*node), NodeKey::Source { .. });
+    let nodes = again.iter().flat_map(|path| graph.nodes_of(path)).filter(is_source);
+    let mut frontier: Vec<usize> = nodes.map(NodeId::index).collect();
+    frontier.sort_unstable();
+    if frontier.is_empty() {
+        project.graph = snapshot.graph;
+        project.problems.extend(snapshot.problems.into_iter().map(|(_, problem)| problem));
+        project.not_checked.extend(snapshot.unread.into_iter().map(|(_, unread)| unread));
+        order_lists(project);
+        return Some(());
+    }
+    let Found { mut nodes, mut wires, mut absent } = snapshot.found()?;
     let mut beyond: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut moved = false;
-    if !again.is_empty() {
-        let is_again =
-            |key: &NodeKey| matches!(key, NodeKey::Source { path, .. } if again.contains(&&**path));
-        let mut frontier: Vec<usize> = (0..nodes.len()).filter(|n| is_again(&nodes[*n])).collect();
-        let mut numbers: FxHashMap<NodeKey, NodeId> = FxHashMap::default();
-        if !frontier.is_empty() {
-            // What they looked for in vain is looked for again.
-            absent.retain(|(_, node, _)| frontier.binary_search(&node.index()).is_err());
-            numbers.extend(nodes.iter().enumerate().map(|(n, key)| (key.clone(), NodeId::new(n))));
-        }
+    // What they looked for in vain is looked for again.
+    absent.retain(|row| frontier.binary_search(&(row.node as usize)).is_err());
+    let mut numbers: FxHashMap<NodeKey, NodeId> = FxHashMap::default();
+    numbers.extend(nodes.iter().enumerate().map(|(n, key)| (key.clone(), NodeId::new(n))));
+    {
         let links = Links::new(project.tree);
         let mut resolvers = Resolvers::new(project);
         while !frontier.is_empty() {
@@ -260,7 +270,12 @@ fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) {
                     Err(reason) => Some(NotChecked { path, reason, line: None }),
                 });
                 wires.resize_with(nodes.len(), Wires::default);
-                absent.extend(found.absent.iter().map(|(path, line)| (path.0, NodeId::new(n), *line)));
+                let node = number_of(n);
+                absent.extend(found.absent.iter().map(|(path, line)| AbsentRow {
+                    hash: path.0,
+                    node,
+                    line: *line,
+                }));
                 moved |= !wires[n].edges.iter().map(|e| e.0).eq(edges.iter().map(|e| e.0));
                 wires[n] = Wires {
                     edges,
@@ -277,6 +292,11 @@ fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) {
     wires.resize_with(nodes.len(), Wires::default);
     let order = if moved { order_of(&nodes, &wires) } else { Order::as_is(&nodes) };
     build(project, nodes, wires, absent, &order);
+    Some(())
+}
+
+fn number_of(index: usize) -> u32 {
+    u32::try_from(index).expect("there are fewer than four thousand million nodes")
 }
 
 /// The order in which a cold run makes nodes, and in which it follows them.
@@ -356,7 +376,7 @@ fn build(
     project: &mut Project<'_>,
     mut nodes: Vec<NodeKey>,
     mut wires: Vec<Wires>,
-    mut absent: Vec<(u64, NodeId, u32)>,
+    mut absent: Vec<AbsentRow>,
     order: &Order,
 ) {
     let edges = wires.iter().map(|wires| wires.edges.len()).sum();
@@ -376,14 +396,18 @@ fn build(
         problems.extend(more);
         project.not_checked.extend(unread);
     }
-    absent.retain(|(_, node, _)| order.numbers[node.index()] != UNREACHED);
-    for (_, node, _) in &mut absent {
-        *node = number(*node);
+    absent.retain(|row| order.numbers[row.node as usize] != UNREACHED);
+    for row in &mut absent {
+        row.node = order.numbers[row.node as usize];
     }
     graph.set_absent(absent);
     graph.finish();
     project.graph = graph;
     project.problems.extend(problems);
+    order_lists(project);
+}
+
+fn order_lists(project: &mut Project<'_>) {
     project.problems.sort();
     project.problems.dedup();
     project.not_checked.sort();

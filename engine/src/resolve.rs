@@ -85,6 +85,20 @@ pub struct Listing {
     pub glob: String,
 }
 
+impl Listing {
+    /// The pattern with its directory, as it is written in answers; the middle of a long
+    /// pattern is left out.
+    pub fn shown(&self) -> String {
+        const LONG: usize = 72;
+        let glob = if self.glob.len() > LONG && self.glob.is_ascii() {
+            format!("{}…{}", &self.glob[..LONG / 2], &self.glob[self.glob.len() - LONG / 2..])
+        } else {
+            self.glob.clone()
+        };
+        if self.dir.is_empty() { glob } else { format!("{}/{glob}", self.dir) }
+    }
+}
+
 /// Something a file depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{FileFacts, Span};
+use crate::facts::{FileFacts, Opaque, Span};
 use crate::problem::{Problem, Widening};
 use crate::resolve::{ResolveOptions, Target};
 use crate::tree::Tree;
@@ -24,6 +24,7 @@ pub struct View<'a> {
 /// a runner need not be asked again.
 pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
+    facts.offered.clear();
     for import in &mut facts.imports {
         import.span = Span::default();
     }
@@ -143,6 +144,26 @@ pub struct RunnerProject {
     /// What is not understood about it: its tests are owed by any change, and each says
     /// why. Prefer this to a problem whenever a test or an input could be missing.
     pub unsettled: Vec<Widening>,
+    /// What its verdicts depend on by the way in which it runs tests (a random order, several
+    /// processes), whatever they reach.
+    pub effects: Vec<RunnerEffect>,
+    /// Whether each test file runs in a process or thread of its own, by its configuration.
+    /// Then no file sees what another has changed of the language and the platform, and a
+    /// change is no more than code of the file that makes it.
+    pub isolated: bool,
+}
+
+/// Something about the way tests are run that lets a verdict differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunnerEffect {
+    /// Why it cannot be named.
+    pub reason: Opaque,
+    /// What does it, as its configuration calls it: `pytest-randomly`, `sequence.shuffle`.
+    pub operation: String,
+    /// The file that says so, project-relative.
+    pub path: String,
+    /// What to do about it, one line.
+    pub fix: String,
 }
 
 /// A test file of a runner project.
@@ -153,6 +174,9 @@ pub struct TestFile {
     /// What this one depends on besides its imports and the project's shared inputs
     /// (its conftest chain, a docblock's environment file, its snapshot).
     pub shared: Vec<Shared>,
+    /// Whether it is source code of the project as well: its tests stand in docstrings or below
+    /// the code that they test, or nothing but a pattern that takes in everything names it.
+    pub also_source: bool,
 }
 
 /// Something tests depend on without importing it.

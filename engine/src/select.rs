@@ -7,6 +7,7 @@
 //! candidates; and manifests that decided a resolution are nodes themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -18,6 +19,7 @@ use crate::path;
 use crate::place::{Place, Placer};
 use crate::problem::{Problem, Widening};
 use crate::project::{Delta, Project, globs};
+use crate::resolve::Listing;
 use crate::runner::SharedRole;
 use crate::selection::{
     Inventory, Mode, Opacity, OwedTest, Placed, PlacedChange, Reason, ReasonKind, Selection,
@@ -33,6 +35,10 @@ pub struct SelectOptions {
     pub all: bool,
     /// `--opacity strict`: time-opaque tests are owed by any change, too.
     pub strict_opacity: bool,
+    /// By path of a file: the paths of the tests that loaded it when they were last run. Such
+    /// a test is owed by a change of the file, whatever its closure says; the closure is never
+    /// narrowed by it.
+    pub observed: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// How many reasons a test keeps in a plan; `why` gives all of them.
@@ -126,7 +132,7 @@ fn owed_tests(context: &Context<'_, '_>, reasons: Vec<Vec<Reason>>) -> Vec<OwedT
             runner: suite.runner_name,
             project: suite.project.root.clone(),
             reasons: list,
-            opacity: context.classes.class(context.node_of(number)),
+            opacity: context.classes().class(context.node_of(number)),
         });
     }
     tests.sort_by(|a, b| (&a.path, a.runner, &a.project).cmp(&(&b.path, b.runner, &b.project)));
@@ -199,7 +205,7 @@ pub(crate) enum SeedKind {
 /// Everything a selection asks again and again.
 pub(crate) struct Context<'p, 'd> {
     pub(crate) project: &'p Project<'p>,
-    pub(crate) classes: Classes,
+    classes: OnceLock<Classes>,
     pub(crate) changes: Vec<ChangeSeeds<'d>>,
     options: &'d SelectOptions,
     /// Whether there is a change that owes the input-opaque tests.
@@ -232,7 +238,12 @@ impl<'p, 'd> Context<'p, 'd> {
             project.graph.node(&NodeKey::Test(number)).expect("every test has a node")
         };
         let nodes: Vec<NodeId> = (0..project.tests.len()).map(node).collect();
-        Self { project, classes: Classes::new(&project.graph), changes, options, anything, by_path, nodes }
+        Self { project, classes: OnceLock::new(), changes, options, anything, by_path, nodes }
+    }
+
+    /// The classes of the tests; nobody asks when nothing changed.
+    pub(crate) fn classes(&self) -> &Classes {
+        self.classes.get_or_init(|| Classes::new(&self.project.graph))
     }
 
     /// The node of a test.
@@ -259,8 +270,8 @@ impl<'p, 'd> Context<'p, 'd> {
                 owed.push((number, wanted.then(|| self.reason(placed, &reach.chain(node)))));
             }
         }
-        for (number, reason) in self.companions(placed.change).into_iter().chain(self.declared(placed.change))
-        {
+        let by_name = self.companions(placed.change).into_iter().chain(self.declared(placed.change));
+        for (number, reason) in by_name.chain(self.observed(placed.change)) {
             if !owed.iter().any(|(n, _)| *n == number) {
                 owed.push((number, Some(reason)));
             }
@@ -338,8 +349,7 @@ impl<'p, 'd> Context<'p, 'd> {
         match self.project.graph.key(node) {
             NodeKey::Test(number) => self.project.test_path(self.project.tests[*number as usize]).to_owned(),
             NodeKey::Source { path, .. } | NodeKey::Data(path) | NodeKey::Manifest(path) => path.to_string(),
-            NodeKey::Listing { listing, .. } if listing.dir.is_empty() => listing.glob.clone(),
-            NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
+            NodeKey::Listing { listing, .. } => listing.shown(),
             NodeKey::Package(name) => name.to_string(),
             NodeKey::Env(name) => format!("${name}"),
             NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),
@@ -357,9 +367,9 @@ impl<'p, 'd> Context<'p, 'd> {
         let reference = self.project.tests[number];
         let test = self.project.test_path(reference);
         let node = self.node_of(number);
-        let class = self.classes.class(node);
+        let class = self.classes().class(node);
         let owed = class >= Opacity::Unknown || (self.options.strict_opacity && class == Opacity::TimeOpaque);
-        if owed && let Some((chain, fact)) = self.classes.cause(&self.project.graph, node, class) {
+        if owed && let Some((chain, fact)) = self.classes().cause(&self.project.graph, node, class) {
             let is_step = |n: &&NodeId| self.project.graph.key(**n).is_step();
             let mut steps: Vec<String> = chain.iter().filter(is_step).map(|n| self.step(*n)).collect();
             steps.dedup();
@@ -434,6 +444,25 @@ impl<'p, 'd> Context<'p, 'd> {
         owed
     }
 
+    /// Rule 5: tests that loaded the changed file when they were last run.
+    fn observed(&self, change: &Change) -> Vec<(usize, Reason)> {
+        let mut owed = Vec::new();
+        for path in change.paths() {
+            for test in self.options.observed.get(path).into_iter().flatten() {
+                for &number in self.tests_at(test) {
+                    let reason = Reason {
+                        kind: ReasonKind::Observed,
+                        changed: Some(change.path.clone()),
+                        chain: vec![test.clone(), path.to_owned()],
+                        detail: None,
+                    };
+                    owed.push((number, reason));
+                }
+            }
+        }
+        owed
+    }
+
     /// Why the whole suite is owed, if it is.
     pub(crate) fn widenings(&self) -> Vec<Widening> {
         let mut widened = Vec::new();
@@ -473,35 +502,30 @@ fn is_discovery(widening: &Widening) -> bool {
     matches!(widening.reason.as_str(), "discovery-incomplete" | "collection-hook")
 }
 
-/// Listings with compiled globs, so that many changes can be matched.
-struct Listings {
-    compiled: Vec<(NodeId, String, globset::GlobMatcher, bool)>,
+/// Listings with their globs, compiled when a change lies in their directory.
+struct Listings<'p> {
+    listings: Vec<(NodeId, &'p Listing, bool, OnceLock<globset::GlobMatcher>)>,
 }
 
-impl Listings {
-    fn new(project: &Project<'_>) -> Self {
-        let mut compiled = Vec::new();
+impl<'p> Listings<'p> {
+    fn new(project: &'p Project<'_>) -> Self {
+        let mut listings = Vec::new();
         for &node in project.graph.listings() {
             let NodeKey::Listing { listing, contents } = project.graph.key(node) else { continue };
-            let glob = globset::GlobBuilder::new(&listing.glob)
-                .literal_separator(true)
-                .empty_alternates(true)
-                .build();
-            // A glob that cannot be compiled matches everything below its directory.
-            let glob = glob.unwrap_or_else(|_| globset::Glob::new("**").expect("`**` is a glob"));
-            compiled.push((node, listing.dir.clone(), glob.compile_matcher(), *contents));
+            listings.push((node, listing, *contents, OnceLock::new()));
         }
-        Self { compiled }
+        Self { listings }
     }
 
     fn touched_by(&self, change: &Change, into: &mut Vec<(NodeId, SeedKind)>) {
         let entry: BTreeSet<&str> = change.appeared().into_iter().chain(change.vanished()).collect();
-        for (node, dir, glob, contents) in &self.compiled {
+        for (node, listing, contents, compiled) in &self.listings {
             for path in change.paths() {
                 if !*contents && !entry.contains(path) {
                     continue;
                 }
-                let Some(rest) = path::strip(path, dir) else { continue };
+                let Some(rest) = path::strip(path, &listing.dir) else { continue };
+                let glob = compiled.get_or_init(|| matcher(&listing.glob));
                 // A directory that appears is an entry of a listing of its parent.
                 let hit = glob.is_match(rest)
                     || (entry.contains(path)
@@ -515,10 +539,16 @@ impl Listings {
     }
 }
 
+/// A glob that cannot be compiled matches everything.
+fn matcher(glob: &str) -> globset::GlobMatcher {
+    let glob = globset::GlobBuilder::new(glob).literal_separator(true).empty_alternates(true).build();
+    glob.unwrap_or_else(|_| globset::Glob::new("**").expect("`**` is a glob")).compile_matcher()
+}
+
 /// The nodes that a change touches.
 fn touched(
     project: &Project<'_>,
-    listings: &Listings,
+    listings: &Listings<'_>,
     change: &Change,
     place: &Place,
 ) -> Vec<(NodeId, SeedKind)> {

@@ -90,8 +90,7 @@ fn id_of(project: &Project<'_>, node: NodeId) -> String {
     match project.graph.key(node) {
         NodeKey::Test(number) => project.test_path(project.tests[*number as usize]).to_owned(),
         NodeKey::Source { path, .. } | NodeKey::Data(path) | NodeKey::Manifest(path) => path.to_string(),
-        NodeKey::Listing { listing, .. } if listing.dir.is_empty() => listing.glob.clone(),
-        NodeKey::Listing { listing, .. } => format!("{}/{}", listing.dir, listing.glob),
+        NodeKey::Listing { listing, .. } => listing.shown(),
         NodeKey::Package(name) => name.to_string(),
         NodeKey::Env(name) => format!("${name}"),
         NodeKey::Sources { dir, .. } if dir.is_empty() => "**".to_owned(),

@@ -35,7 +35,7 @@ pub fn why(project: &Project<'_>, delta: &Delta, options: &SelectOptions, test: 
             path: test.to_owned(),
             runner: suite.runner_name,
             project: suite.project.root.clone(),
-            opacity: context.classes.class(context.node_of(number)),
+            opacity: context.classes().class(context.node_of(number)),
             reasons,
             absence,
         });

@@ -25,3 +25,14 @@ pub fn own(root: &Path, name: &str) -> io::Result<PathBuf> {
     }
     Ok(dir)
 }
+
+/// What is kept for the user on this host, beyond projects, below the directory `state`
+/// (`$XDG_STATE_HOME`); made when it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn of_user(state: &Path) -> io::Result<PathBuf> {
+    let dir = state.join("owed");
+    fs::create_dir_all(&dir)?;
+    Ok(dir)
+}

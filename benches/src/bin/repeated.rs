@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result};
 use benches::inject::{Edit, Language, Random, copy};
 use benches::measure::{measure, median, sample};
 use clap::{Parser, Subcommand};
-use owed_engine::check::repeated::{FEWEST_STATEMENTS, Group};
+use owed_engine::check::repeated::{FEWEST_STATEMENTS, Group, is_table};
 use owed_engine::check::{Input, Policy, Questions, Survey};
 use owed_engine::language::SourceFile;
 use owed_engine::read::{DiskTree, walk};
@@ -39,8 +39,29 @@ enum What {
     Recall(Recall),
     /// Time and memory.
     Cost(Cost),
+    /// Writes a project of many lines, made of real ones, to be measured.
+    Large(Large),
     /// What an editor waits for: one changed file of a project that was read before.
     Edit(Edited),
+}
+
+#[derive(clap::Args)]
+struct Large {
+    /// Directory with one checkout a project.
+    #[arg(long)]
+    projects: PathBuf,
+    /// Which of them.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "typeorm,vitest,zod,astro,query,saleor,pydantic,sympy"
+    )]
+    only: Vec<String>,
+    /// Lines.
+    #[arg(long, default_value_t = 10_000_000)]
+    lines: usize,
+    /// Where to.
+    to: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -98,6 +119,7 @@ fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Recall(arguments) => recall(&arguments),
         What::Cost(arguments) => cost(&arguments),
+        What::Large(arguments) => large(&arguments),
         What::Edit(arguments) => edit(&arguments),
     }
 }
@@ -166,8 +188,10 @@ fn recall_in(root: &Path, arguments: &Recall) -> Result<(usize, Score)> {
         let Ok(bytes) = disk.read(&file.path) else { continue };
         let Some((_, facts)) = functions(&file.path, &bytes) else { continue };
         for (number, function) in facts.functions.iter().enumerate() {
-            let whole =
-                function.statements >= FEWEST_STATEMENTS && !function.has_nested && !function.delegate;
+            let whole = function.statements >= FEWEST_STATEMENTS
+                && !function.has_nested
+                && !function.delegate
+                && !is_table(function);
             if whole && function.shape.symbols.len() >= 40 {
                 originals.push(Original { path: file.path.clone(), number, line: function.start_line });
             }
@@ -330,6 +354,25 @@ fn four_hundred(dir: &Path, alike: bool) -> Result<()> {
         }
         fs::write(dir.join(format!("file{file}.js")), text)?;
     }
+    Ok(())
+}
+
+fn large(arguments: &Large) -> Result<()> {
+    let mut sources = Vec::new();
+    for name in &arguments.only {
+        let root = fs::canonicalize(arguments.projects.join(name))?;
+        let disk = DiskTree::new(&root, walk(&root));
+        let none = BTreeSet::new();
+        let questions = Questions { tokens: true, repeated: false, complexity: false };
+        let report = Survey::read(input(&disk, &none), Policy { questions, ..Policy::default() }).report();
+        for file in report.files.checked {
+            if let Ok(bytes) = disk.read(&file.path) {
+                sources.push((format!("{name}/{}", file.path), bytes));
+            }
+        }
+    }
+    let written = benches::large::write(&arguments.to, &sources, arguments.lines)?;
+    println!("{} lines in {} files", written.lines, written.files);
     Ok(())
 }
 

@@ -71,7 +71,7 @@ mod tests {
             project: ".".to_owned(),
             reasons: Vec::new(),
             opacity: "pure",
-            receipt: ReceiptStatus { status: "none", reason: "no-ledger" },
+            receipt: ReceiptStatus { status: "none", reason: "no-ledger", detail: None },
             estimate_ms: None,
         };
         for (tests, jobs, sizes) in

@@ -4,6 +4,7 @@
 //! `cli/schemas/` are generated from them. Adding a field is a minor change, anything
 //! else asks for a new major in the `schema` field.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod graph;
@@ -13,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod status;
 pub(crate) mod why;
 
 use owed_engine::problem::{NotChecked, Problem};
@@ -79,7 +81,16 @@ fn one_of(words: &[&str]) -> Schema {
 }
 
 fn unchecked_words(_: &mut SchemaGenerator) -> Schema {
-    one_of(&["unparsable", "too-large", "binary", "not-utf8", "unreadable", "depth", "unsupported-language"])
+    one_of(&[
+        "unparsable",
+        "too-large",
+        "binary",
+        "not-utf8",
+        "unreadable",
+        "depth",
+        "timeout",
+        "unsupported-language",
+    ])
 }
 
 fn opacity_words(_: &mut SchemaGenerator) -> Schema {

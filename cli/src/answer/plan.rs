@@ -107,10 +107,16 @@ pub(crate) struct ReasonSeen {
 /// Whether a receipt pays for a test, and why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ReceiptStatus {
-    /// `none` when no receipts are kept, `miss` when none can be reused.
+    /// `hit` when `owed run` would reuse it, `miss` when it would run it, `none` where there
+    /// are no receipts to ask.
+    #[schemars(schema_with = "receipt_words")]
     pub status: &'static str,
-    /// A stable kebab-case word.
+    /// A stable kebab-case word: `inputs-equal`, the reason of `owed run` for running it, or
+    /// why there is nothing to ask.
     pub reason: &'static str,
+    /// The first input that differs, or what else stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// What was looked at.
@@ -168,7 +174,7 @@ impl From<OwedTest> for TestOwed {
             project: directory(test.project),
             reasons: all(test.reasons),
             opacity: test.opacity.word(),
-            receipt: ReceiptStatus { status: "none", reason: "no-ledger" },
+            receipt: ReceiptStatus { status: "none", reason: "no-ledger", detail: None },
             estimate_ms: None,
         }
     }
@@ -193,6 +199,10 @@ pub(crate) fn directory(dir: String) -> String {
 
 fn plan_tag(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "const": "owed.plan/1" })
+}
+
+fn receipt_words(_: &mut SchemaGenerator) -> Schema {
+    one_of(&["hit", "miss", "none"])
 }
 
 pub(crate) fn mode_words(_: &mut SchemaGenerator) -> Schema {

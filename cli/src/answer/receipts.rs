@@ -22,6 +22,8 @@ pub(crate) struct ReceiptsAnswer {
     pub differences: Vec<Differs>,
     /// How many files were removed (`prune`).
     pub removed: usize,
+    /// Why no receipt is reused at all: one was contradicted, and nobody has acknowledged that.
+    pub tripped: Option<String>,
 }
 
 impl ReceiptsAnswer {
@@ -33,6 +35,7 @@ impl ReceiptsAnswer {
             ignored: Vec::new(),
             differences: Vec::new(),
             removed: 0,
+            tripped: None,
         }
     }
 }

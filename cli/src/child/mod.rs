@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use owed_engine::path;
 use owed_engine::runner::ConfigLoader;
+use owed_gates::supervise::ADAPTER_HEAP;
 
 use group::Group;
 use interpreter::{find, node_options};
@@ -51,7 +52,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { deadline: Duration::from_secs(20), output: 4 << 20, heap: 768, address_space: 4096 }
+        Self { deadline: Duration::from_secs(20), output: 4 << 20, heap: ADAPTER_HEAP, address_space: 4096 }
     }
 }
 
@@ -86,7 +87,8 @@ impl ConfigLoader for BoundedChild {
         std::fs::write(&script, program).map_err(|e| format!("the program could not be written: {e}"))?;
 
         let mut command = Command::new(found);
-        command.current_dir(self.root.join(cwd));
+        // One worker, should the configuration start any: it is beside the project's own work.
+        command.current_dir(self.root.join(cwd)).env("VITEST_MAX_WORKERS", "1");
         if interpreter == "node" {
             let heap = format!("--max-old-space-size={}", self.limits.heap);
             // As an option for the child itself, and in the environment for its workers.

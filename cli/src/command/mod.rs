@@ -1,5 +1,6 @@
 //! The commands, one file each: a question to the engine, an answer, a rendering.
 
+mod audit;
 mod check;
 mod completions;
 mod demo;
@@ -7,11 +8,13 @@ mod doctor;
 mod graph;
 mod init;
 mod opacity;
+mod paid;
 mod plan;
 mod receipts;
 mod record;
 mod run;
 mod schema;
+mod status;
 mod why;
 
 use crate::args::{Cli, Command, Format};
@@ -44,6 +47,14 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
         Command::Run(args) => {
             only("run", &[Human, Json])?;
             run::run(global, args, output)
+        }
+        Command::Status(args) => {
+            only("status", &[Human, Json])?;
+            status::run(global, args, output)
+        }
+        Command::Audit(command) => {
+            only("audit", &[Human, Json])?;
+            audit::run(global, command, output)
         }
         Command::Opacity(opacity) => {
             only("opacity", &[Human, Json])?;

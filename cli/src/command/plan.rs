@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use owed_engine::project::{Project, Reading};
 use owed_engine::select::{SelectOptions, select};
+use owed_gates::runs::observed::Observations;
+use owed_gates::runs::store::Receipts;
 
+use super::paid;
 use crate::answer::matrix::{Command, Job, MatrixAnswer, shards};
 use crate::answer::plan::{PlanAnswer, TestOwed, directory};
 use crate::answer::{self, ProblemSeen};
@@ -23,11 +26,26 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     }
     let session = Session::open(global, &plan.against, output)?;
     let question = Question { against: &plan.against, paths: &plan.paths, all: plan.all };
-    let (project, compared) = session.compare(&question, Reading::Files)?;
-    let options = SelectOptions { all: plan.all, strict_opacity: plan.opacity == OpacityRule::Strict };
+    let receipts = receipts_asked(global, plan, &session);
+    let reading = if receipts == Asked::Yes { Reading::Declarations } else { Reading::Files };
+    let (project, compared) = session.compare(&question, reading)?;
+    let observed = Observations::of(&session.site.root);
+    let options = SelectOptions {
+        all: plan.all,
+        strict_opacity: plan.opacity == OpacityRule::Strict,
+        observed: observed.by_path(),
+    };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let mut answer = PlanAnswer::new(compared.base.clone(), selection);
     session.add_trouble(&compared.trouble, &mut answer.not_checked, &mut answer.problems);
+    if observed.damaged {
+        answer.problems.push(unread_observations());
+    }
+    match receipts {
+        Asked::Yes if answer.tests.is_empty() => {}
+        Asked::Yes => paid::tell(&session, &project, &mut answer.tests),
+        Asked::No(reason) => answer.tests.iter_mut().for_each(|test| test.receipt.reason = reason),
+    }
     if answer.inventory.tests == 0 {
         // "Nothing is owed" must not be taken for "nothing needs testing".
         answer.problems.insert(0, no_tests());
@@ -53,6 +71,38 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
         _ => output.answer(&render::plan::plan(&answer, &compared.sentence, output.view))?,
     }
     Ok(Exit::Answered)
+}
+
+/// Whether receipts are asked, or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Yes,
+    No(&'static str),
+}
+
+/// A plan asks them where there are some, where they are about the same files, and where the
+/// format shows them: classes and identities cost more than the plan itself.
+fn receipts_asked(global: &Global, plan: &Plan, session: &Session) -> Asked {
+    if Receipts::of(&session.site.root).is_empty() {
+        Asked::No("no-ledger")
+    } else if plan.against.staged || plan.against.revision.is_some() {
+        Asked::No("not-the-working-tree")
+    } else if plan.shards.is_some() || matches!(global.format, Format::Paths | Format::Argv) {
+        Asked::No("not-asked")
+    } else {
+        Asked::Yes
+    }
+}
+
+fn unread_observations() -> ProblemSeen {
+    let detail = "what earlier runs loaded was kept in .owed/observed, and is not as it was written: it is \
+                  left out of this plan until tests run again";
+    ProblemSeen {
+        code: "observations-damaged".to_owned(),
+        path: ".owed/observed".to_owned(),
+        line: None,
+        detail: detail.to_owned(),
+    }
 }
 
 /// Formats without a place for it say on standard error what was not checked.

@@ -2,12 +2,14 @@
 
 use owed_engine::project::Reading;
 use owed_engine::receipt::{Entry, Receipt, Table, differences};
-use owed_gates::runs::decide::{Decision, decide, may_reuse};
+use owed_gates::audit::Standing;
+use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::identify::{Asked, Context, identify};
 use owed_gates::runs::look::{Look, input_of};
 use owed_gates::runs::store::Receipts;
 use owed_gates::runs::toolchain::Toolchain;
 
+use super::paid::Paid;
 use super::run::parts;
 use crate::answer;
 use crate::answer::receipts::{Differs, Ignored, ReceiptSeen, ReceiptsAnswer};
@@ -24,19 +26,20 @@ use crate::site::Site;
 pub(crate) fn run(global: &Global, command: &ReceiptsCommand, output: &Output) -> anyhow::Result<Exit> {
     let site = Site::open(&global.cwd)?;
     let receipts = Receipts::of(&site.root);
-    let (answer, exit) = match command {
+    let (mut answer, exit) = match command {
         ReceiptsCommand::List => (list(&receipts)?, Exit::Answered),
         ReceiptsCommand::Show { receipt } => (show(&receipts, receipt)?, Exit::Answered),
         ReceiptsCommand::Diff { a, b } => (diff(&receipts, a, b)?, Exit::Answered),
         ReceiptsCommand::Verify => verify(global, &receipts, output)?,
         ReceiptsCommand::WhyNot { test } => {
-            (why_not(global, &receipts, &test.to_string_lossy(), output)?, Exit::Answered)
+            (why_not(global, &test.to_string_lossy(), output)?, Exit::Answered)
         }
         ReceiptsCommand::Prune => {
             let removed = receipts.prune()?;
             (ReceiptsAnswer { removed, ..ReceiptsAnswer::new() }, Exit::Answered)
         }
     };
+    answer.tripped = Standing::of(&site.root).tripped().map(str::to_owned);
     match global.format {
         Format::Json => output.raw(&answer::json(&answer)?)?,
         _ => output.answer(&render::receipts::receipts(&answer, command, output.view))?,
@@ -120,9 +123,9 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
     let root = &session.site.root;
     let toolchain = Toolchain::new(root, &environment);
     let python = toolchain.python().ok();
-    let site_packages = python.as_deref().and_then(|python| toolchain.site_packages(python));
+    let sites = python.and_then(|python| toolchain.sites(&python, root).ok());
     let files = session.files();
-    let look = Look::new(root, files, &environment, site_packages.as_deref());
+    let look = Look::new(root, files, &environment, sites.as_deref());
     let mut answer = list(receipts)?;
     let (all, _) = receipts.all()?;
     for (seen, receipt) in answer.receipts.iter_mut().zip(&all) {
@@ -145,12 +148,7 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
     Ok((answer, if broken { Exit::Failed } else { Exit::Answered }))
 }
 
-fn why_not(
-    global: &Global,
-    receipts: &Receipts,
-    test: &str,
-    output: &Output,
-) -> anyhow::Result<ReceiptsAnswer> {
+fn why_not(global: &Global, test: &str, output: &Output) -> anyhow::Result<ReceiptsAnswer> {
     let session = Session::open(global, &Against::default(), output)?;
     let path = session.site.inside(std::path::Path::new(test))?;
     let project = session.read(Reading::Declarations);
@@ -167,8 +165,12 @@ fn why_not(
     let classes = parts::classes(&project, std::slice::from_ref(&path));
     let environment = parts::environment(None);
     let root = &session.site.root;
-    let context =
-        Context { root, environment: &environment, common: parts::standing(&session, &Run::default()) };
+    let context = Context {
+        root,
+        environment: &environment,
+        arguments: &[],
+        common: parts::standing(&session, &Run::default()),
+    };
     let may = |number: &&usize| may_reuse(classes[**number].opacity);
     let asked: Vec<Asked> = numbers
         .iter()
@@ -176,13 +178,10 @@ fn why_not(
         .map(|&number| Asked { number, pins: classes[number].pins.clone() })
         .collect();
     let identified = identify(&project, &asked, &context);
+    let paid = Paid::open(root);
     let mut answer = ReceiptsAnswer::new();
     for number in numbers {
-        if !may_reuse(classes[number].opacity) {
-            answer.differences.push(Differs::other(&path, "class", classes[number].cause.clone()));
-            continue;
-        }
-        match decide(number, &parts::key(&project, number), &identified, receipts) {
+        match paid.decide(&project, number, &classes[number], &identified) {
             Decision::Reuse(receipt) => answer.receipts.push(ReceiptSeen::new(*receipt, "current")),
             Decision::Run { denial, detail, differences } if differences.is_empty() => {
                 answer.differences.push(Differs::other(&path, denial.word(), detail));

@@ -3,6 +3,7 @@
 use schemars::{Schema, schema_for};
 
 use crate::answer;
+use crate::answer::audit::AuditAnswer;
 use crate::answer::check::CheckAnswer;
 use crate::answer::doctor::DoctorAnswer;
 use crate::answer::graph::GraphAnswer;
@@ -12,6 +13,7 @@ use crate::answer::plan::PlanAnswer;
 use crate::answer::receipts::ReceiptsAnswer;
 use crate::answer::record::{RecordAnswer, RecordsAnswer, SuggestAnswer};
 use crate::answer::run::RunAnswer;
+use crate::answer::status::StatusAnswer;
 use crate::answer::why::WhyAnswer;
 use crate::args::{Schema as Args, SchemaOf};
 use crate::exit::Exit;
@@ -32,7 +34,9 @@ fn schema_of(of: SchemaOf) -> Schema {
         SchemaOf::Records => schema_for!(RecordsAnswer),
         SchemaOf::Suggest => schema_for!(SuggestAnswer),
         SchemaOf::Receipts => schema_for!(ReceiptsAnswer),
+        SchemaOf::Audit => schema_for!(AuditAnswer),
         SchemaOf::Run => schema_for!(RunAnswer),
+        SchemaOf::Status => schema_for!(StatusAnswer),
         SchemaOf::Why => schema_for!(WhyAnswer),
         SchemaOf::Opacity => schema_for!(OpacityAnswer),
         SchemaOf::Graph => schema_for!(GraphAnswer),

@@ -3,6 +3,7 @@
 use owed_engine::project::Reading;
 use owed_engine::project::{Delta, Project};
 use owed_engine::select::{GraphOptions, SelectOptions, graph, select, why};
+use owed_gates::runs::observed::Observations;
 
 use crate::answer::why::{Answer, WhyAnswer};
 use crate::answer::{self, all};
@@ -23,7 +24,8 @@ pub(crate) fn run(global: &Global, args: &Why, output: &Output) -> anyhow::Resul
     if !project.tests.iter().any(|&reference| project.test_path(reference) == test) {
         return Err(unknown(&project, &test).into());
     }
-    let options = SelectOptions::default();
+    let observed = Observations::of(&session.site.root).by_path();
+    let options = SelectOptions { observed, ..SelectOptions::default() };
     let reasons = session.timed("reasons", || why(&project, &compared.delta, &options, &test));
     let selection = select(&project, &compared.delta, &options);
     let edges = graph(&project, &GraphOptions { from: vec![test], ..GraphOptions::default() });

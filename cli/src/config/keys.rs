@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use owed_engine::function::Limits as Reach;
 use owed_gates::policy::Rules;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, Unexpected, Visitor};
 
@@ -66,7 +67,7 @@ pub(crate) struct Limits {
     /// Larger files are not parsed.
     pub file_size: Option<Bytes>,
     /// Deeper nesting is not followed.
-    pub depth: Option<u32>,
+    pub depth: Option<Depth>,
 }
 
 /// A glob that compiles.
@@ -91,6 +92,30 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
+/// A depth of nesting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Depth(pub u32);
+
+impl<'de> Deserialize<'de> for Depth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let levels = i64::deserialize(deserializer)?;
+        let sensible = u32::try_from(levels).ok().filter(|levels| Reach::DEPTHS.contains(levels));
+        sensible.map(Self).ok_or_else(|| {
+            D::Error::custom(format!(
+                "a depth of {levels} is out of reach: it is a number of levels from {} to {}, {} by default",
+                Reach::DEPTHS.start(),
+                Reach::DEPTHS.end(),
+                Reach::DEPTH
+            ))
+        })
+    }
+}
+
+/// The smallest limit on the size of files: with less, nearly nothing would be read.
+const SMALLEST: u64 = 512;
+/// The largest: positions in a file are numbers of 32 bits, and its tree takes a multiple of it.
+const LARGEST: u64 = 1 << 30;
+
 /// A size: a number of bytes, or a text such as `"5 MiB"`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes(pub u64);
@@ -108,7 +133,13 @@ impl<'de> Deserialize<'de> for Bytes {
             fn visit_u64<E: Error>(self, bytes: u64) -> Result<Bytes, E> {
                 match bytes {
                     0 => Err(E::invalid_value(Unexpected::Unsigned(0), &self)),
-                    bytes => Ok(Bytes(bytes)),
+                    1..SMALLEST => Err(E::custom(format!(
+                        "a limit of {bytes} bytes would leave out nearly every file; for {bytes} MiB write \"{bytes} MiB\""
+                    ))),
+                    SMALLEST..=LARGEST => Ok(Bytes(bytes)),
+                    _ => Err(E::custom(format!(
+                        "a limit of {bytes} bytes is more than can be read: at most \"1 GiB\""
+                    ))),
                 }
             }
 
@@ -120,8 +151,10 @@ impl<'de> Deserialize<'de> for Bytes {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Bytes, E> {
-                let bytes = size(text).filter(|&bytes| bytes > 0);
-                bytes.map(Bytes).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+                match size(text) {
+                    Some(bytes) => self.visit_u64(bytes),
+                    None => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
             }
         }
         deserializer.deserialize_any(Reader)

@@ -9,6 +9,7 @@ mod keys;
 use std::ops::Range;
 
 use owed_engine::check::{Caps, PathCap};
+use owed_engine::function::Limits;
 use owed_engine::project::{DeclaredInput, Settings};
 use owed_gates::policy::Rules;
 
@@ -52,6 +53,8 @@ pub(crate) struct Config {
     pub record: Rules,
     /// The token caps of functions.
     pub caps: Caps,
+    /// How far checks go into one file.
+    pub limits: Limits,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -124,25 +127,14 @@ impl Config {
             .into_iter()
             .map(|table| PathCap { paths: patterns(table.paths), cap: table.cap })
             .collect();
+        let mut limits = Limits::default();
+        limits.depth = keys.limits.depth.map_or(limits.depth, |depth| depth.0);
         let mut without_effect = Vec::new();
-        for (present, key, purpose) in [
-            (
-                keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()),
-                "policy",
-                "rules for running tests, which `owed run` does not ask yet",
-            ),
-            (
-                keys.limits.depth.is_some(),
-                "limits.depth",
-                "the depth of nesting, for which the readers keep their own limit",
-            ),
-        ] {
-            if present {
-                without_effect.push((key, purpose));
-            }
+        if keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()) {
+            without_effect.push(("policy", "rules for running tests, which `owed run` does not ask yet"));
         }
         let record = keys.policy.map(|policy| policy.record).unwrap_or_default();
-        Self { source: Some(source), settings, record, caps, without_effect }
+        Self { source: Some(source), settings, record, caps, limits, without_effect }
     }
 }
 
@@ -260,7 +252,8 @@ mod tests {
         assert_eq!(config.settings.inert.as_deref(), Some(&["*.md".to_owned()][..]));
         assert_eq!(config.settings.inputs[0].files, ["x.graphql"]);
         let unused: Vec<&str> = config.without_effect.iter().map(|(key, _)| *key).collect();
-        assert_eq!(unused, ["policy", "limits.depth"]);
+        assert_eq!(unused, ["policy"]);
+        assert_eq!(config.limits.depth, 9);
         assert_eq!((config.caps.default, config.caps.paths[0].cap), (800, 5));
     }
 
@@ -296,6 +289,26 @@ mod tests {
                 &[("owed.toml", "[limits]\nfilesize = 3\n")][..],
                 "owed.toml:2:1: unknown key `filesize`",
                 "did you mean `file_size`?",
+            ),
+            (
+                &[("owed.toml", "[limits]\ndepth = 2\n")][..],
+                "owed.toml:2:9: a depth of 2 is out of reach: it is a number of levels from 8 to 10000",
+                "correct owed.toml",
+            ),
+            (
+                &[("owed.toml", "[limits]\ndepth = 5000000000\n")][..],
+                "owed.toml:2:9: a depth of 5000000000 is out of reach",
+                "correct owed.toml",
+            ),
+            (
+                &[("owed.toml", "[limits]\nfile_size = 5\n")][..],
+                "a limit of 5 bytes would leave out nearly every file; for 5 MiB write \"5 MiB\"",
+                "correct owed.toml",
+            ),
+            (
+                &[("package.json", "{\"owed\": {\"limits\": {\"file_size\": \"9 GiB\"}}}")][..],
+                "is more than can be read: at most \"1 GiB\"",
+                "correct package.json",
             ),
             (&[("owed.toml", "tests = []\n")][..], "owed.toml:1:1: unknown key `tests`", "another table"),
             (&[("owed.toml", "exclude = 3\n")][..], "owed.toml:1:11: ", "correct owed.toml"),

@@ -1,6 +1,7 @@
 //! Answers for people. Everything here turns an answer type into text, with ANSI
 //! styles in it that the output stream strips where they are not wanted.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod dot;
@@ -12,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod receipts;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod status;
 pub(crate) mod style;
 pub(crate) mod tree;
 pub(crate) mod trouble;

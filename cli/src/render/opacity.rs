@@ -168,6 +168,8 @@ fn places(answer: &OpacityAnswer, view: View) -> String {
         let at = place(&cost.path, cost.line);
         let text = style::wrap(&sentence(cost), style::width(&at) + 4, 6, view.width);
         let _ = writeln!(out, "  {}  {text}", style::changed(&at));
+        let lift = style::wrap(&format!("to lift it: {}", cost.fix), 6, 8, view.width);
+        let _ = writeln!(out, "      {}", style::dim(&lift));
     }
     out.extend(view.rest(places.len(), shown, "  "));
     out

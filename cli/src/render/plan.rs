@@ -24,6 +24,7 @@ pub(crate) fn plan(answer: &PlanAnswer, compared: &str, view: View) -> String {
     out += &changes(answer, view);
     out += &widened(answer, view);
     out += &tests(answer, view);
+    out += &paid(answer, view);
     out += &any_change(answer, view);
     out += &omitted(answer, view);
     out += &trouble::not_checked(&answer.not_checked, view);
@@ -43,6 +44,31 @@ fn header(answer: &PlanAnswer, compared: &str, view: View) -> String {
     let mut pieces: Vec<Piece> = about.split(' ').map(|word| Piece::new(word, style::plain)).collect();
     pieces.push(Piece::new(&verdict, style::bold));
     format!("{}\n", style::flow(&pieces, 0, 2, view.width))
+}
+
+/// What `owed run` would reuse of it, where receipts were asked.
+fn paid(answer: &PlanAnswer, view: View) -> String {
+    let of = |status: &str| answer.tests.iter().filter(|test| test.receipt.status == status).count();
+    let (hits, misses) = (of("hit"), of("miss"));
+    if hits + misses == 0 {
+        return String::new();
+    }
+    let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
+    for test in answer.tests.iter().filter(|test| test.receipt.status == "miss") {
+        *causes.entry(test.receipt.reason).or_default() += 1;
+    }
+    let mut sentence = format!("Receipts: {hits} of {} are paid for", count(answer.tests.len(), "test"));
+    if misses > 0 {
+        let causes: Vec<String> = causes.into_iter().map(|(cause, n)| format!("{n} {cause}")).collect();
+        sentence += &format!("; the rest would run ({})", causes.join(", "));
+    }
+    let mut out = format!("\n{}.\n", style::wrap(&sentence, 0, 2, view.width));
+    if let Some(test) = answer.tests.iter().find(|test| test.receipt.reason == "tripped") {
+        let why = test.receipt.detail.as_deref().unwrap_or_default();
+        let said = format!("No receipt is reused: {why}. `owed audit status` shows it.");
+        let _ = writeln!(out, "{}", style::warn(&style::plain(&style::wrap(&said, 0, 2, view.width))));
+    }
+    out
 }
 
 /// Test files; one that two runners claim counts once.

@@ -8,7 +8,7 @@ use crate::args::ReceiptsCommand;
 
 /// The whole answer.
 pub(crate) fn receipts(answer: &ReceiptsAnswer, command: &ReceiptsCommand, view: View) -> String {
-    match command {
+    let mut out = match command {
         ReceiptsCommand::List | ReceiptsCommand::Verify => listed(answer, view),
         ReceiptsCommand::Show { .. } => answer.receipts.iter().map(|receipt| shown(receipt, view)).collect(),
         ReceiptsCommand::Diff { .. } => {
@@ -24,7 +24,11 @@ pub(crate) fn receipts(answer: &ReceiptsAnswer, command: &ReceiptsCommand, view:
             None => differing(answer, view),
         },
         ReceiptsCommand::Prune => format!("{} removed\n", count(answer.removed, "file")),
+    };
+    if let Some(why) = &answer.tripped {
+        out += &super::run::tripped(why, view);
     }
+    out
 }
 
 fn listed(answer: &ReceiptsAnswer, view: View) -> String {

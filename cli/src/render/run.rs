@@ -44,7 +44,18 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
     for why in &answer.no_verdict {
         let _ = writeln!(out, "  {} {}", style::warn(&why.reason), style::plain(&why.detail));
     }
+    let queue = &answer.queue;
+    if !queue.pending.is_empty() && !view.quiet {
+        let n = queue.pending.len();
+        let stay = if n == 1 { "stays" } else { "stay" };
+        let line = format!("{} without a verdict {stay} in the queue (`owed status`)", count(n, "request"));
+        let _ = writeln!(out, "  {}", style::dim(&line));
+    }
     out += &failures(answer, view);
+    out += &audit(answer, view);
+    if let Some(why) = &answer.tripped {
+        out += &tripped(why, view);
+    }
     out += &reasons(answer, view);
     if answer.reused > 0 && !view.quiet {
         let safe = "reused: each input (files, packages, environment, programs) has the bytes it had when the \
@@ -52,6 +63,49 @@ pub(crate) fn run(answer: &RunAnswer, executed: &[Executed], sentence: &str, vie
         for line in style::wrap(safe, 0, 2, view.width).lines() {
             let _ = writeln!(out, "{}", style::dim(line));
         }
+    }
+    out
+}
+
+/// Nothing is reused, and what to do about it.
+pub(crate) fn tripped(why: &str, view: View) -> String {
+    let said = format!(
+        "tripped: {why}. No receipt is reused until `owed audit acknowledge --reason TEXT`; `owed audit status` \
+         shows what is known."
+    );
+    format!("{}\n", style::warn(&style::plain(&style::wrap(&said, 0, 2, view.width))))
+}
+
+/// What became of receipts that were put to the test.
+fn audit(answer: &RunAnswer, view: View) -> String {
+    let Some(audit) = &answer.audit else { return String::new() };
+    let mut out = String::new();
+    let said = format!(
+        "audit of {} %: {} run that {} paid for, {} passed again, {} contradicted",
+        audit.percent,
+        audit.sampled,
+        if audit.sampled == 1 { "was" } else { "were" },
+        audit.confirmed,
+        audit.contradicted.len()
+    );
+    let paint = if audit.contradicted.is_empty() { style::dim } else { style::bad };
+    let _ = writeln!(out, "{}", paint(&said));
+    for one in &audit.contradicted {
+        let what = format!("{} ({}) failed with the inputs it passed with", one.test, one.runner);
+        let _ = writeln!(out, "  {}", style::plain(&what));
+        for missing in &one.missing {
+            let _ = writeln!(out, "    {} {}", style::warn(&missing.kind), style::plain(&missing.name));
+        }
+        if one.missing.is_empty() {
+            let _ = writeln!(
+                out,
+                "    {}",
+                style::dim("nothing that can be seen differs: chance, time, or a service")
+            );
+        }
+    }
+    if !audit.contradicted.is_empty() {
+        out += &tripped("a receipt was contradicted", view);
     }
     out
 }

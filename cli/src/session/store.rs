@@ -1,9 +1,13 @@
 //! Where the cache lies: `.owed/cache` in the project's root. A directory that cannot be
 //! written is a cache that stays empty.
+//!
+//! Files are mapped, so that a large project costs what is looked at in it. That is sound
+//! because they are only ever replaced as a whole: a run goes on reading the file that it
+//! opened. A program that overwrites one in place while it is read breaks that.
 
 use std::path::{Path, PathBuf};
 
-use owed_engine::cache::{Cache, Storage, Time};
+use owed_engine::cache::{Bytes, Cache, Storage, Time};
 
 use crate::host;
 
@@ -22,8 +26,8 @@ pub(crate) fn open(root: &Path, of_objects: bool) -> Option<(Cache, Time)> {
 }
 
 impl Storage for Directory {
-    fn load(&self, name: &str) -> Option<Vec<u8>> {
-        host::read_bytes(&self.0.join(name)).ok()
+    fn load(&self, name: &str) -> Option<Bytes> {
+        host::map(&self.0.join(name)).ok()
     }
 
     fn store(&self, name: &str, bytes: &[u8]) -> bool {

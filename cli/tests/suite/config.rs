@@ -63,7 +63,7 @@ fn declared_inputs_are_owed() {
 #[test]
 fn keys_without_effect_are_said() {
     let shop = Project::shop();
-    shop.write("owed.toml", "[limits]\ndepth = 9\n");
+    shop.write("owed.toml", "[policy]\nany = 1\n");
     let plan = shop.json(&["plan", "src/a.ts"]);
     assert!(fields(&plan["problems"], "code").contains(&"setting-without-effect"), "{plan:#}");
 }

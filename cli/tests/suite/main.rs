@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the projects they look at")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod audit;
 mod cache;
 mod check;
 mod check_formats;
@@ -19,10 +20,13 @@ mod human;
 mod killed;
 mod opacity;
 mod plan;
+mod queue;
 mod record;
 mod reports;
 mod reuse;
+mod rows;
 mod schema;
+mod selected;
 mod tidy;
 mod trouble;
 mod truth;

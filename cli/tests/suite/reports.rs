@@ -1,18 +1,24 @@
 //! The reporters that `owed` ships, under the real runners: every way in which a file can
 //! pass, fail or say nothing, and what is made of it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use owed_engine::outcome::{Ended, FileOutcome, judge};
+use owed_engine::outcome::{Ended, FileOutcome, Outcome, judge};
 use owed_engine::runner::{Reporting, RunnerProject};
+use owed_gates::runs::observed::{self, Loaded};
 
 use crate::truth::install;
 
-/// Runs `files` of a project under `runner` and says what is made of its report: a line a
-/// file, `path outcome passed/failed/skipped why…`.
-fn run(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
+/// Runs `tests` of a project under `runner`: what is made of its report, and what each test
+/// file loaded.
+fn judged(
+    runner: &str,
+    project: &[(&str, &str)],
+    tests: &[&str],
+) -> (Vec<FileOutcome>, BTreeMap<String, Loaded>) {
     let place = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(place.path()).unwrap();
     let dir = root.join("project");
@@ -51,6 +57,24 @@ fn run(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
     let asked: Vec<String> = tests.iter().map(|t| (*t).to_owned()).collect();
     let relative = |path: &str| Path::new(path).strip_prefix(&dir).ok()?.to_str().map(str::to_owned);
     let judged = judge(&asked, report.as_deref(), Ended::Exit(output.status.code().unwrap()), &relative);
+    (judged, observed::read(&tools, &relative))
+}
+
+/// A line a test file: `path: what it loaded`.
+fn loaded(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
+    let (judged, loaded) = judged(runner, project, tests);
+    assert!(judged.iter().all(|file| file.outcome == Outcome::Passed), "{judged:?}");
+    let line = |(test, loaded): (&String, &Loaded)| {
+        let files: Vec<&str> = loaded.files.iter().map(String::as_str).collect();
+        format!("{test}: {}", files.join(" "))
+    };
+    loaded.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs `files` of a project under `runner` and says what is made of its report: a line a
+/// file, `path outcome passed/failed/skipped why…`.
+fn run(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
+    let (judged, _) = judged(runner, project, tests);
     let said = |one: &FileOutcome| {
         let words: Vec<&str> = one.no_receipt.iter().map(|why| why.word()).collect();
         let cases = one.cases;
@@ -288,4 +312,72 @@ fn unittest() {
          test_skip.py Passed 0/0/1 all-skipped\n\
          test_sub.py Failed 0/1/0 failed"
     );
+}
+
+/// Two tests that share modules, so that the second finds them loaded; one more is loaded only
+/// while a case runs, and one is never.
+#[test]
+fn what_tests_load_is_known() {
+    let modules = [
+        ("lib/a.js", "import { b } from \"./b.js\";\nexport const a = b;\n"),
+        ("lib/b.js", "export const b = 1;\n"),
+        ("lib/late.js", "export const late = 1;\n"),
+        ("lib/never.js", "export const never = 1;\n"),
+        MODULE,
+    ];
+    let one = "import { a } from \"./lib/a.js\";\nit(\"a\", async () => { await import(\"./lib/late.js\"); if (a > 1) await import(\"./lib/never.js\"); });\n";
+    let two = "import { a } from \"./lib/a.js\";\nit(\"a\", () => { a; });\n";
+    let with = |head: &str, extension: &str| {
+        let name = |n: &str| format!("{n}.test.{extension}");
+        [(name("one"), format!("{head}{one}")), (name("two"), format!("{head}{two}"))]
+    };
+    let want = "one.test.js: lib/a.js lib/b.js lib/late.js\ntwo.test.js: lib/a.js lib/b.js";
+    for (runner, head) in
+        [("vitest", "import { it } from \"vitest\";\n"), ("node:test", "import { it } from \"node:test\";\n")]
+    {
+        let tests = with(head, "js");
+        let project: Vec<(&str, &str)> =
+            tests.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(modules).collect();
+        assert_eq!(loaded(runner, &project, &["one.test.js", "two.test.js"]), want, "{runner}");
+    }
+
+    let common = [
+        ("lib/a.js", "module.exports = require(\"./b.js\");\n"),
+        ("lib/b.js", "exports.b = require(\"./c.json\").c;\n"),
+        ("lib/c.json", "{ \"c\": 1 }\n"),
+        ("lib/never.js", "exports.never = 1;\n"),
+        ("lib/late.js", "exports.late = 1;\n"),
+        ("package.json", "{ \"jest\": { \"transform\": {} } }"),
+        (
+            "one.test.js",
+            "const { b } = require(\"./lib/a.js\");\nit(\"a\", () => { require(\"./lib/late.js\"); if (b > 1) require(\"./lib/never.js\"); });\n",
+        ),
+        ("two.test.js", "const { b } = require(\"./lib/a.js\");\nit(\"a\", () => { b; });\n"),
+    ];
+    let want =
+        "one.test.js: lib/a.js lib/b.js lib/c.json lib/late.js\ntwo.test.js: lib/a.js lib/b.js lib/c.json";
+    for runner in ["jest", "mocha"] {
+        assert_eq!(loaded(runner, &common, &["one.test.js", "two.test.js"]), want, "{runner}");
+    }
+
+    let python = [
+        ("pkg/__init__.py", ""),
+        ("pkg/a.py", "from .b import B\n"),
+        ("pkg/b.py", "B = 1\n"),
+        ("pkg/late.py", "L = 1\n"),
+        ("pkg/never.py", "N = 1\n"),
+        (
+            "test_one.py",
+            "import unittest\nfrom pkg import a\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        import pkg.late\n        if a.B > 1:\n            import pkg.never\n",
+        ),
+        (
+            "test_two.py",
+            "import unittest\nimport pkg.b\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertTrue(pkg.b.B)\n",
+        ),
+    ];
+    let want =
+        "test_one.py: pkg/__init__.py pkg/a.py pkg/b.py pkg/late.py\ntest_two.py: pkg/__init__.py pkg/b.py";
+    for runner in ["pytest", "unittest"] {
+        assert_eq!(loaded(runner, &python, &["test_one.py", "test_two.py"]), want, "{runner}");
+    }
 }

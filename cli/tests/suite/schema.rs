@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::harness::owed_in;
 
 const COMMANDS: &[&str] = &[
-    "plan", "matrix", "why", "opacity", "check", "receipts", "record", "records", "suggest", "run", "graph",
-    "doctor",
+    "audit", "plan", "matrix", "why", "opacity", "check", "receipts", "record", "records", "suggest", "run",
+    "status", "graph", "doctor",
 ];
 
 fn file(command: &str) -> PathBuf {

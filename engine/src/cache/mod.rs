@@ -21,6 +21,7 @@
 //! What this module refuses to do: it touches no disk ([`Storage`] is given by the caller),
 //! and it keeps nothing that a child process said.
 
+pub(crate) mod column;
 mod contents;
 mod frame;
 mod objects;
@@ -32,6 +33,7 @@ mod trace;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub use column::Bytes;
 pub use objects::Objects;
 pub use stats::{Stat, Stats, Time};
 
@@ -39,15 +41,18 @@ pub(crate) use contents::{Content, key_of};
 pub(crate) use trace::{TracedLoader, TracedTree};
 
 use crate::digest::Digest;
+use crate::graph::Graph;
 use crate::project::Reading;
+use crate::wires::Wires;
 use frame::Opened;
 use records::Records;
-use snapshot::Snapshot;
+use snapshot::{Seen, Snapshot};
 
 /// Where the files of a cache lie: a directory, or a map in memory.
 pub trait Storage: Send + Sync {
-    /// The bytes of a file; `None` when it is not there or cannot be read.
-    fn load(&self, name: &str) -> Option<Vec<u8>>;
+    /// The bytes of a file; `None` when it is not there or cannot be read. They stay what they
+    /// are as long as they are held, whatever becomes of the file.
+    fn load(&self, name: &str) -> Option<Bytes>;
 
     /// Replaces a file, so that whoever reads at the same time sees the old bytes or the
     /// new ones. Whether it could be written.
@@ -152,17 +157,18 @@ impl Cache {
 
     pub(crate) fn snapshot(&self, reading: Reading) -> Option<Snapshot> {
         let name = self.snapshot_name(reading);
-        let bytes = self.load(name)?;
-        let snapshot = Snapshot::decode(&bytes);
+        let file = self.load(name)?;
+        let snapshot = Snapshot::decode(file);
         if snapshot.is_none() {
-            self.note(name, "cannot be decoded");
+            self.note(name, "is damaged");
         }
         snapshot
     }
 
-    pub(crate) fn keep_snapshot(&self, reading: Reading, snapshot: &Snapshot) {
-        if let Some(bytes) = snapshot.encode() {
-            self.store(self.snapshot_name(reading), &bytes);
+    pub(crate) fn keep_snapshot(&self, reading: Reading, seen: &Seen, graph: &Graph, wires: &[Wires]) {
+        if let Some(sections) = snapshot::encode(seen, graph, wires) {
+            let sections: Vec<&[u8]> = sections.iter().map(Vec::as_slice).collect();
+            self.store_sections(self.snapshot_name(reading), &sections);
         }
     }
 
@@ -189,7 +195,11 @@ impl Cache {
     }
 
     fn store(&self, name: &str, payload: &[u8]) -> bool {
-        self.storage.store(name, &frame::seal(payload, self.fingerprint))
+        self.store_sections(name, &[payload])
+    }
+
+    fn store_sections(&self, name: &str, sections: &[&[u8]]) -> bool {
+        self.storage.store(name, &frame::seal(sections, self.fingerprint))
     }
 
     fn note(&self, name: &str, why: &str) {

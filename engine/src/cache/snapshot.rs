@@ -1,29 +1,42 @@
 //! One project as it was read and resolved, with everything that was looked at to make it.
 //!
-//! What each node depends on is kept as it was found, by number, and not as a finished
-//! graph: so a source that says something else can be followed anew, and the graph built
-//! again with the numbers that a cold run would give ([`crate::recall`]).
+//! The graph is kept as it is searched, and read where it lies ([`super::column`]). What each
+//! node was found to depend on is kept beside it, in the order in which it was found, for
+//! runs in which a source says something else: it is followed anew, and the graph built again
+//! with the numbers that a cold run would give ([`crate::recall`]).
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::column::put_bytes;
+use super::frame::Opened;
 use crate::digest::Digest;
-use crate::graph::{Edge, EdgeKind, NodeId, NodeKey, Trait};
+use crate::graph::{AbsentRow, Edge, EdgeKind, Graph, NodeId, NodeKey, kind_number};
 use crate::problem::{NotChecked, Problem, Unchecked};
 use crate::runner::Discovery;
 use crate::tree::Witness;
 use crate::wires::Wires;
 
 /// A project, kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) seen: Seen,
+    /// As it is built from the wires.
+    pub(crate) graph: Graph,
+    /// What was not understood at each node.
+    pub(crate) problems: Vec<(u32, Problem)>,
+    /// What could not be read at each node.
+    pub(crate) unread: Vec<(u32, NotChecked)>,
+    file: Opened,
+}
+
+/// What each node was found to depend on.
+pub(crate) struct Found {
     /// What each node stands for.
     pub(crate) nodes: Vec<NodeKey>,
     /// What each depends on, in the same order; without absent candidates.
     pub(crate) wires: Vec<Wires>,
-    /// Hash, node and line of each absent candidate, sorted.
-    pub(crate) absent: Vec<(u64, NodeId, u32)>,
+    /// Sorted.
+    pub(crate) absent: Vec<AbsentRow>,
 }
 
 /// What was looked at, and what was found in it.
@@ -80,78 +93,64 @@ pub(crate) struct RunnerSeen {
     pub(crate) discovery: Discovery,
 }
 
-/// The part that is not a table of numbers.
-#[derive(Serialize, Deserialize)]
-struct Words<S, N> {
-    seen: S,
-    nodes: N,
-    kinds: Vec<EdgeKind>,
-    traits: Vec<(u32, Trait)>,
-    problems: Vec<(u32, Problem)>,
-    unread: Vec<(u32, NotChecked)>,
+/// The sections of a project's file: what was seen and what is wrong, the graph, and what
+/// each node was found to depend on. `None` when it is too large to be worth keeping.
+pub(super) fn encode(seen: &Seen, graph: &Graph, wires: &[Wires]) -> Option<[Vec<u8>; 3]> {
+    let mut kinds: Vec<EdgeKind> = Vec::new();
+    let mut table = Vec::new();
+    let (mut problems, mut unread) = (Vec::new(), Vec::new());
+    for (number, wires) in (0u32..).zip(wires) {
+        push(&mut table, wires.edges.len())?;
+        push(&mut table, wires.imports.len())?;
+        for (to, edge) in &wires.edges {
+            let kind = kind_number(&mut kinds, edge.kind);
+            push(&mut table, to.index())?;
+            table.extend(edge.line.to_le_bytes());
+            table.push(kind);
+        }
+        for (number, start) in &wires.imports {
+            table.extend(number.to_le_bytes());
+            table.extend(start.to_le_bytes());
+        }
+        problems.extend(wires.problems.iter().map(|p| (number, p)));
+        unread.extend(wires.unread.iter().map(|n| (number, n)));
+    }
+    let words = postcard::to_allocvec(&(seen, problems, unread)).ok()?;
+    let mut found = Vec::with_capacity(table.len() + 64);
+    put_bytes(&mut found, &postcard::to_allocvec(&kinds).ok()?)?;
+    push(&mut found, wires.len())?;
+    found.append(&mut table);
+    Some([words, graph.encode()?, found])
 }
 
 impl Snapshot {
-    /// `None` when it is too large to be worth keeping.
-    pub(super) fn encode(&self) -> Option<Vec<u8>> {
-        let mut kinds: Vec<EdgeKind> = Vec::new();
-        let mut numbers: FxHashMap<EdgeKind, u8> = FxHashMap::default();
-        let mut table = Vec::new();
-        let (mut traits, mut problems, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, wires) in (0u32..).zip(&self.wires) {
-            push(&mut table, wires.edges.len())?;
-            push(&mut table, wires.imports.len())?;
-            for (to, edge) in &wires.edges {
-                let next = u8::try_from(kinds.len()).ok()?;
-                let kind = *numbers.entry(edge.kind).or_insert_with(|| {
-                    kinds.push(edge.kind);
-                    next
-                });
-                push(&mut table, to.index())?;
-                table.extend(edge.line.to_le_bytes());
-                table.push(kind);
-            }
-            for (number, start) in &wires.imports {
-                table.extend(number.to_le_bytes());
-                table.extend(start.to_le_bytes());
-            }
-            traits.extend(wires.traits.iter().map(|t| (number, t.clone())));
-            problems.extend(wires.problems.iter().map(|p| (number, p.clone())));
-            unread.extend(wires.unread.iter().map(|n| (number, n.clone())));
-        }
-        push(&mut table, self.absent.len())?;
-        for (path, node, line) in &self.absent {
-            table.extend(path.to_le_bytes());
-            push(&mut table, node.index())?;
-            table.extend(line.to_le_bytes());
-        }
-        let words = Words { seen: &self.seen, nodes: &self.nodes, kinds, traits, problems, unread };
-        let mut bytes = vec![0; 4];
-        bytes = postcard::to_extend(&words, bytes).ok()?;
-        let end = u32::try_from(bytes.len()).ok()?;
-        bytes[..4].copy_from_slice(&end.to_le_bytes());
-        bytes.append(&mut table);
-        Some(bytes)
+    /// `None` when these are no such bytes.
+    pub(super) fn decode(file: Opened) -> Option<Self> {
+        let (seen, problems, unread) = postcard::from_bytes(&file).ok()?;
+        let graph = Graph::decode(file.section(1)?)?;
+        Some(Self { seen, graph, problems, unread, file })
     }
 
-    /// `None` when these are no such bytes.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let end = usize::try_from(u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?)).ok()?;
-        let words: Words<Seen, Vec<NodeKey>> = postcard::from_bytes(bytes.get(4..end)?).ok()?;
-        let mut table = Table(bytes.get(end..)?);
-        let count = words.nodes.len();
-        let mut wires: Vec<Wires> = Vec::with_capacity(count);
-        for _ in 0..count {
+    /// What each node was found to depend on; `None` when that is damaged.
+    pub(crate) fn found(&self) -> Option<Found> {
+        let mut part = self.file.section(2)?;
+        let kinds: Vec<EdgeKind> = postcard::from_bytes(part.take_bytes()?.bytes()).ok()?;
+        let mut table = Table(part.bytes());
+        let nodes: Vec<NodeKey> = self.graph.nodes().map(|node| self.graph.key(node).clone()).collect();
+        let count = table.number()?;
+        (count as usize == nodes.len()).then_some(())?;
+        let mut wires: Vec<Wires> = Vec::with_capacity(nodes.len());
+        for node in self.graph.nodes() {
             let (edges, imports) = (table.number()?, table.number()?);
-            let mut one = Wires::default();
+            let mut one = Wires { traits: self.graph.traits(node).to_vec(), ..Wires::default() };
             one.edges.reserve_exact((edges as usize).min(table.0.len()));
             for _ in 0..edges {
                 let row = table.take::<9>()?;
                 let [a, b, c, d, e, f, g, h, kind] = *row;
                 let to = u32::from_le_bytes([a, b, c, d]);
                 let line = u32::from_le_bytes([e, f, g, h]);
-                let kind = *words.kinds.get(usize::from(kind))?;
-                (to < u32::try_from(count).ok()?).then_some(())?;
+                let kind = *kinds.get(usize::from(kind))?;
+                (to < count).then_some(())?;
                 one.edges.push((NodeId::new(to as usize), Edge { kind, line }));
             }
             one.imports.reserve_exact((imports as usize).min(table.0.len()));
@@ -164,17 +163,14 @@ impl Snapshot {
             }
             wires.push(one);
         }
-        let absent = table.absent(count)?;
-        for (number, fact) in words.traits {
-            wires.get_mut(number as usize)?.traits.push(fact);
+        for (number, problem) in &self.problems {
+            wires.get_mut(*number as usize)?.problems.push(problem.clone());
         }
-        for (number, problem) in words.problems {
-            wires.get_mut(number as usize)?.problems.push(problem);
+        for (number, unread) in &self.unread {
+            wires.get_mut(*number as usize)?.unread = Some(unread.clone());
         }
-        for (number, unread) in words.unread {
-            wires.get_mut(number as usize)?.unread = Some(unread);
-        }
-        table.0.is_empty().then_some(Self { seen: words.seen, nodes: words.nodes, wires, absent })
+        let absent = self.graph.absent().collect();
+        table.0.is_empty().then_some(Found { nodes, wires, absent })
     }
 }
 
@@ -194,21 +190,5 @@ impl<'b> Table<'b> {
 
     fn number(&mut self) -> Option<u32> {
         self.take::<4>().map(|four| u32::from_le_bytes(*four))
-    }
-
-    fn absent(&mut self, nodes: usize) -> Option<Vec<(u64, NodeId, u32)>> {
-        let count = self.number()? as usize;
-        let (rows, rest) = self.0.split_at_checked(count.checked_mul(16)?)?;
-        self.0 = rest;
-        let mut absent = Vec::with_capacity(count);
-        for row in rows.chunks_exact(16) {
-            let (path, rest) = row.split_first_chunk::<8>()?;
-            let (node, line) = rest.split_first_chunk::<4>()?;
-            let node = u32::from_le_bytes(*node) as usize;
-            (node < nodes).then_some(())?;
-            let line = u32::from_le_bytes(line.try_into().ok()?);
-            absent.push((u64::from_le_bytes(*path), NodeId::new(node), line));
-        }
-        Some(absent)
     }
 }

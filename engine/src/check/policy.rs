@@ -3,7 +3,8 @@
 
 use globset::GlobSet;
 
-use crate::project::globs;
+use crate::function::Limits;
+use crate::project::{Settings, globs};
 
 /// The cap on own tokens where nothing else is configured. The 99th percentile of public
 /// code lies at 620 tokens for Python and 1,382 for JavaScript and TypeScript, the 90th at
@@ -84,6 +85,8 @@ pub struct Policy {
     pub exclude: Vec<String>,
     /// Files over this many bytes are not parsed.
     pub file_size: u64,
+    /// How far readers go into one file.
+    pub limits: Limits,
     /// Which questions.
     pub questions: Questions,
     /// Whether repeated implementations are looked for across files, not only inside one.
@@ -102,6 +105,7 @@ impl Default for Policy {
             caps: Caps::default(),
             exclude: Vec::new(),
             file_size: crate::read::DEFAULT_SIZE_LIMIT,
+            limits: Limits::default(),
             questions: Questions::default(),
             across_files: false,
             advice: false,
@@ -112,6 +116,11 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// What the settings of a project say, and the defaults for the rest.
+    pub fn of(settings: &Settings) -> Self {
+        Self { exclude: settings.exclude.clone(), file_size: settings.file_size, ..Self::default() }
+    }
+
     /// Whether `path` lies in what is asked about.
     pub fn holds(&self, path: &str) -> bool {
         self.within.is_empty() || self.within.iter().any(|dir| crate::path::is_within(path, dir))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::exclusion::Rule;
 use super::ratchet::{Judged, Ratchet};
-use super::repeated::{Group, Suppression};
+use super::repeated::{Found, Group, Suppression};
 use crate::function::FunctionKind;
 use crate::problem::{NotChecked, Problem};
 
@@ -142,6 +142,29 @@ pub struct GateRules {
 }
 
 impl Report {
+    /// The part that is about one file: what became of it, its functions, its debt, and every
+    /// group in which it has a member (with all members).
+    pub fn about(mut self, file: &str) -> Self {
+        self.files.checked.retain(|one| one.path == file);
+        self.files.not_checked.retain(|one| one.path == file);
+        self.files.excluded.retain(|one| one.path == file);
+        self.functions.retain(|one| one.path == file);
+        self.ratchet.stale.retain(|one| one.path == file);
+        self.ratchet.frozen.retain(|one| one.path == file);
+        self.repeated.retain(|group| group.members.iter().any(|member| member.path == file));
+        self.suppressed.retain(|one| one.path == file);
+        self.problems.retain(|one| one.path == file);
+        self
+    }
+
+    pub(super) fn take(&mut self, found: Found) {
+        self.repeated = found.groups;
+        self.suppressed = found.suppressed;
+        self.problems.extend(found.problems);
+        self.problems.sort();
+        self.problems.dedup();
+    }
+
     /// The verdict of a gate. A broken ratchet outweighs what was not checked.
     pub fn verdict(&self, rules: GateRules) -> Verdict {
         let broken = self.functions.iter().filter_map(|f| f.debt.as_ref()).any(|debt| !debt.passes);

@@ -141,10 +141,11 @@ pub(crate) fn here(
 ) -> ReasonHere {
     let effect = match fact.origin {
         Origin::Effect(number) => facts.effects.get(number as usize),
-        _ => None,
+        Origin::Offered(number) => facts.offered.get(number as usize),
+        Origin::Import(_) | Origin::File => None,
     };
     let span = match fact.origin {
-        Origin::Effect(_) => effect.map(|effect| effect.span),
+        Origin::Effect(_) | Origin::Offered(_) => effect.map(|effect| effect.span),
         Origin::Import(number) => facts.imports.get(number as usize).map(|import| import.span),
         Origin::File => facts.damage.first().map(|damage| damage.span),
     };
@@ -170,7 +171,7 @@ pub(crate) fn here(
 
 /// The inputs that a cause names.
 fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<PinName> {
-    let (Origin::Effect(number), At::Module(at)) = (cause.fact.origin, cause.at) else { return Vec::new() };
+    let At::Module(at) = cause.at else { return Vec::new() };
     let module = &live.modules[at as usize];
     if !matches!(cause.fact.opacity, Opacity::Pinned | Opacity::Bounded) {
         return Vec::new();
@@ -180,7 +181,12 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
         // What a package reads from the working directory is looked for from the root.
         _ => 0,
     };
-    pins_of(project, class, module.path, &module.facts.effects[number as usize])
+    let effect = match cause.fact.origin {
+        Origin::Effect(number) => &module.facts.effects[number as usize],
+        Origin::Offered(number) => &module.facts.offered[number as usize],
+        Origin::Import(_) | Origin::File => return Vec::new(),
+    };
+    pins_of(project, class, module.path, effect)
 }
 
 /// The inputs that an effect names, for a file resolved by a class.
@@ -216,10 +222,16 @@ pub(crate) fn is_within_package(effect: &Effect, file: &str) -> bool {
 /// What to do about a fact: as the language's table says, else by its reason.
 fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
     let known = project.plugins.language_of(path).and_then(|language| language.fix(&fact.operation));
-    if let (Some(known), Origin::Effect(_)) = (known, fact.origin) {
+    if let (Some(known), Origin::Effect(_) | Origin::Offered(_)) = (known, fact.origin) {
         return known.to_owned();
     }
     let operation = &fact.operation;
+    let mut of_runners = project.suites.iter().flat_map(|suite| &suite.project.effects);
+    if let (Origin::File, Some(effect)) =
+        (fact.origin, of_runners.find(|effect| effect.path == path && *effect.operation == **operation))
+    {
+        return effect.fix.clone();
+    }
     let Some(reason) = fact.reason else {
         return match fact.opacity {
             Opacity::Unknown => {

@@ -10,10 +10,11 @@ use super::classes::counts;
 use super::module::{Module, Part, UnitId};
 use super::packages::Packages;
 use super::units::{self, Units};
-use crate::facts::{FileFacts, Opaque};
+use crate::facts::{EffectClass, FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
 use crate::project::Project;
+use crate::runner::RunnerEffect;
 use crate::selection::Opacity;
 
 pub(crate) static NOTHING: LazyLock<FileFacts> = LazyLock::new(FileFacts::default);
@@ -112,6 +113,13 @@ impl<'p> Liveness<'p> {
             modules[at].lead(file.loads.iter().map(|(import, file)| (*import, own + file)).collect());
             because(&modules, at, &file.traits);
         }
+        for (at, module) in modules.iter().enumerate() {
+            causes.extend(offered(module).map(|fact| Cause {
+                unit: module.unit(module.part_of(fact.origin)),
+                at: At::Module(number(at)),
+                fact: Cow::Owned(fact),
+            }));
+        }
         let mut edges = units::edges(&modules);
         let tests = number(edges.len());
         let suites = tests + number(project.tests.len());
@@ -150,6 +158,13 @@ impl<'p> Liveness<'p> {
                 unit: suites + number(at),
                 at: At::Path(&widening.path),
                 fact: Cow::Owned(unsettled(widening)),
+            }));
+        }
+        for (at, suite) in project.suites.iter().enumerate() {
+            causes.extend(suite.project.effects.iter().map(|effect| Cause {
+                unit: suites + number(at),
+                at: At::Path(&effect.path),
+                fact: Cow::Owned(of_runner(effect)),
             }));
         }
         let firsts = modules.iter().map(|module| module.first).collect();
@@ -260,6 +275,33 @@ fn is_said_twice(fact: &Trait, facts: &[Trait]) -> bool {
     matches!(fact.origin, Origin::Import(_))
         && fact.reason == Some(Opaque::ComputedLoad)
         && facts.iter().any(same)
+}
+
+/// What names of a file stand for that it does not offer on purpose.
+fn offered(module: &Module<'_>) -> impl Iterator<Item = Trait> {
+    let named = if module.split { module.facts.offered.as_slice() } else { &[] };
+    named.iter().enumerate().map(|(at, effect)| {
+        let (opacity, reason) = match &effect.class {
+            EffectClass::Opaque(reason) if reason.is_input_opaque() => (Opacity::InputOpaque, Some(*reason)),
+            EffectClass::Opaque(reason) => (Opacity::TimeOpaque, Some(*reason)),
+            EffectClass::Bounded(_) => (Opacity::Bounded, None),
+            EffectClass::Pinned(_) => (Opacity::Pinned, None),
+        };
+        Trait {
+            opacity,
+            reason,
+            operation: effect.operation.as_str().into(),
+            line: effect.line,
+            origin: Origin::Offered(number(at)),
+        }
+    })
+}
+
+/// Something about the way a runner runs tests.
+fn of_runner(effect: &RunnerEffect) -> Trait {
+    let opacity = if effect.reason.is_input_opaque() { Opacity::InputOpaque } else { Opacity::TimeOpaque };
+    let operation = effect.operation.as_str().into();
+    Trait { opacity, reason: Some(effect.reason), operation, line: 0, origin: Origin::File }
 }
 
 /// A runner project that is not understood may have inputs that nobody named.

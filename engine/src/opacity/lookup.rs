@@ -15,6 +15,18 @@ struct Question<'p> {
     name: &'p str,
     /// What is read of it, when that is all.
     member: Option<Member<'p>>,
+    offer: Offer,
+}
+
+/// Whether an operation that a module has under a name, but not on purpose, is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Offer {
+    /// It is only named.
+    No,
+    /// Members of it are read, which the reader judges if the module keeps its name.
+    Members,
+    /// It is used as a value.
+    Whole,
 }
 
 /// An attribute that is read of an import: `a.b.c`.
@@ -71,14 +83,17 @@ impl<'m, 'p> Lookup<'m, 'p> {
     }
 
     /// Asks for what an import of `from` gives.
-    pub(crate) fn take(&mut self, from: u32, taken: Taken<'p>) {
-        self.take_for(from, taken, None);
+    pub(crate) fn take(&mut self, from: u32, taken: Taken<'p>, offer: Offer) {
+        self.take_for(from, taken, None, offer);
     }
 
     /// Asks for an attribute of what an import of `from` gives, when that is all that is
     /// used of it.
     pub(crate) fn take_member(&mut self, from: u32, taken: Taken<'p>, member: Member<'p>) {
-        self.take_for(from, taken, Some(member));
+        // Members of `helpers.time` are judged where they are read; those of a `time` that is
+        // taken out of `helpers` are not: it may be anything there.
+        let offer = if taken.name.is_some() { Offer::Whole } else { Offer::Members };
+        self.take_for(from, taken, Some(member), offer);
     }
 
     /// Asks for what a dotted name in a string stands for, in the modules it leads to.
@@ -96,7 +111,8 @@ impl<'m, 'p> Lookup<'m, 'p> {
                 Some(at) if Some(at) < deepest => {}
                 Some(at) if at + 1 < parts.len() => {
                     let name = parts[at + 1];
-                    let asked = self.ask(Question { module: target, name, member: None }, None);
+                    let asked =
+                        self.ask(Question { module: target, name, member: None, offer: Offer::No }, None);
                     self.steps.push(Step { asked: vec![asked] });
                 }
                 _ => self.found.push(module.unit(Part::Whole)),
@@ -110,7 +126,8 @@ impl<'m, 'p> Lookup<'m, 'p> {
         let module = &modules[from as usize];
         for &star in module.stars() {
             for target in module.targets(star) {
-                self.ask(Question { module: target, name, member: None }, None);
+                let offer = Offer::Members;
+                self.ask(Question { module: target, name, member: None, offer }, None);
             }
         }
     }
@@ -136,15 +153,19 @@ impl<'m, 'p> Lookup<'m, 'p> {
         self.found
     }
 
-    fn take_for(&mut self, from: u32, taken: Taken<'p>, member: Option<Member<'p>>) {
+    fn take_for(&mut self, from: u32, taken: Taken<'p>, member: Option<Member<'p>>, offer: Offer) {
         let modules = self.modules;
         let module = &modules[from as usize];
         let specifier = &module.facts.imports[taken.import as usize].specifier;
         let targets: Vec<u32> = module.targets(taken.import).collect();
         // Of a namespace, the attribute is a name of the module.
-        let (name, member) = match (taken.name, member) {
-            (None, Some(member)) => (member.first_after(specifier), None),
-            (name, member) => (name, member),
+        let (name, member, offer) = match (taken.name, member) {
+            (None, Some(member)) => {
+                let name = member.first_after(specifier);
+                let last = name.is_some_and(|name| member.chain.rsplit('.').next() == Some(name));
+                (name, None, if last && offer != Offer::No { Offer::Whole } else { offer })
+            }
+            (name, member) => (name, member, offer),
         };
         let Some(name) = name else {
             self.found.extend(targets.iter().map(|&target| modules[target as usize].unit(Part::Whole)));
@@ -159,14 +180,15 @@ impl<'m, 'p> Lookup<'m, 'p> {
                 match member.and_then(|member| member.chain.split('.').next()) {
                     // `from package import module`, of which an attribute is read.
                     Some(first) => {
-                        let own = self.ask(Question { module: target, name: first, member: None }, None);
+                        let own =
+                            self.ask(Question { module: target, name: first, member: None, offer }, None);
                         self.steps.push(Step { asked: vec![own] });
                         continue;
                     }
                     None => self.found.push(module.unit(Part::Whole)),
                 }
             }
-            asked.push(self.ask(Question { module: target, name, member }, None));
+            asked.push(self.ask(Question { module: target, name, member, offer }, None));
         }
         if !asked.is_empty() && !itself {
             self.steps.push(Step { asked });
@@ -186,7 +208,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
 
     fn look(&mut self, number: usize) {
         let modules = self.modules;
-        let Question { module: at, name, member } = self.questions[number];
+        let Question { module: at, name, member, offer } = self.questions[number];
         let module = &modules[at as usize];
         if !module.split {
             self.found.push(module.unit(Part::Whole));
@@ -198,9 +220,12 @@ impl<'m, 'p> Lookup<'m, 'p> {
             self.answered[number] = true;
             let declared = module.declaration(local);
             self.found.extend(declared.map(|part| module.unit(part)));
+            if offer == Offer::Whole || offer == Offer::Members && !module.is_own_name(local) {
+                self.found.extend(module.offered(local).map(|part| module.unit(part)));
+            }
             let imported = module.imported(local);
             for &taken in imported {
-                self.take_for(at, taken, member.map(|member| Member { local, ..member }));
+                self.take_for(at, taken, member.map(|member| Member { local, ..member }), offer);
             }
             if declared.is_none() && imported.is_empty() {
                 self.found.push(module.unit(Part::Whole));
@@ -208,7 +233,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
         }
         for &taken in reexports {
             self.answered[number] = true;
-            self.take_for(at, taken, member);
+            self.take_for(at, taken, member, offer);
         }
         if locals.is_empty() && reexports.is_empty() {
             if module.is_open() {
@@ -217,7 +242,7 @@ impl<'m, 'p> Lookup<'m, 'p> {
             }
             for &star in module.stars() {
                 for target in module.targets(star) {
-                    self.ask(Question { module: target, name, member }, Some(number));
+                    self.ask(Question { module: target, name, member, offer }, Some(number));
                 }
             }
         }

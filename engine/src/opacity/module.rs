@@ -31,6 +31,8 @@ pub(crate) enum Part {
     Whole,
     /// The declaration with this number.
     Declaration(u32),
+    /// The operation behind the offered name with this number.
+    Offered(u32),
 }
 
 /// A file as it takes part in the search.
@@ -47,6 +49,7 @@ pub(crate) struct Module<'p> {
     /// Whether its declarations are told apart.
     pub(crate) split: bool,
     declarations: FxHashMap<&'p str, u32>,
+    offered: FxHashMap<&'p str, u32>,
     exports: FxHashMap<&'p str, Vec<&'p str>>,
     locals: FxHashMap<&'p str, Vec<Taken<'p>>>,
     reexports: FxHashMap<&'p str, Vec<Taken<'p>>>,
@@ -76,6 +79,7 @@ impl<'p> Module<'p> {
             first,
             split,
             declarations: FxHashMap::default(),
+            offered: FxHashMap::default(),
             exports: FxHashMap::default(),
             locals: FxHashMap::default(),
             reexports: FxHashMap::default(),
@@ -87,6 +91,12 @@ impl<'p> Module<'p> {
         if split {
             for (number, declaration) in facts.declarations.iter().enumerate() {
                 module.declarations.insert(&declaration.name, index(number));
+            }
+            for effect in &facts.offered {
+                if let When::Call(name) = &effect.when {
+                    let next = index(module.offered.len());
+                    module.offered.entry(name).or_insert(next);
+                }
             }
             for export in &facts.exports {
                 module.exports.entry(&export.name).or_default().push(&export.local);
@@ -163,7 +173,8 @@ impl<'p> Module<'p> {
 
     /// How many units it has.
     pub(crate) fn size(&self) -> u32 {
-        3 + if self.split { index(self.facts.declarations.len()) } else { 0 }
+        let parts = self.facts.declarations.len() + self.offered.len();
+        3 + if self.split { index(parts) } else { 0 }
     }
 
     /// The unit of a part.
@@ -173,7 +184,24 @@ impl<'p> Module<'p> {
             Part::Own => self.first + 1,
             Part::Whole => self.first + 2,
             Part::Declaration(number) => self.first + 3 + number,
+            Part::Offered(number) => self.first + 3 + index(self.facts.declarations.len()) + number,
         }
+    }
+
+    /// The operation that whoever takes `name` out of the file gets, without the file
+    /// offering it on purpose.
+    pub(crate) fn offered(&self, name: &str) -> Option<Part> {
+        self.offered.get(name).copied().map(Part::Offered)
+    }
+
+    /// Whether `local` is a module that is imported under its own name (`import time`): what
+    /// is read of it elsewhere is judged by the reader, member by member.
+    pub(crate) fn is_own_name(&self, local: &str) -> bool {
+        let own = |taken: &Taken<'_>| {
+            taken.name.is_none() && self.facts.imports[taken.import as usize].specifier == local
+        };
+        let imported = self.imported(local);
+        !imported.is_empty() && imported.iter().all(own) && self.declaration(local).is_none()
     }
 
     /// The declaration called `name`.
@@ -284,6 +312,10 @@ impl<'p> Module<'p> {
         }
         match origin {
             Origin::File => Part::Evaluation,
+            Origin::Offered(number) => match &self.facts.offered[number as usize].when {
+                When::Import => Part::Evaluation,
+                When::Call(name) => self.offered(name).unwrap_or(Part::Evaluation),
+            },
             Origin::Import(number) => self.owner(number),
             Origin::Effect(number) => match &self.facts.effects[number as usize].when {
                 When::Import => Part::Evaluation,

@@ -1,9 +1,9 @@
 //! The closure inside installed packages: which of their files a project runs, with the
 //! facts of each.
 //!
-//! Every file is read once a run, whatever reaches it, and what is kept of it is a value of
-//! its bytes (facts) and of where it lies (what its imports lead to), so that a cache by
-//! content can hold the first. A package with more files or bytes than the budget is cut:
+//! Every file is read once a run, whatever reaches it. What is known of it is a value of its
+//! bytes (facts), which the cache keeps by their digest, and of where it lies (what its
+//! imports lead to), which is found anew. A package with more files or bytes than the budget is cut:
 //! whoever loads it then depends on something that was not looked at, and is told so.
 
 use std::collections::BTreeMap;
@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::cache::{Content, key_of};
 use crate::closure;
+use crate::digest::Digest;
 use crate::facts::{FileFacts, Import, ImportKind, LoadMode, Names, Opaque, Presence, Span};
 use crate::graph::{EdgeKind, NodeId, NodeKey, Origin, Trait};
-use crate::language::SourceFile;
+use crate::language::{Language, SourceFile};
 use crate::path;
-use crate::project::Project;
+use crate::project::{Project, Reading};
 use crate::reader::source_bytes;
 use crate::resolve::{Installed, InstalledModule, Resolver};
 use crate::runner::SharedRole;
@@ -104,6 +106,9 @@ impl Packages {
         while !waiting.is_empty() {
             waiting = walk.level(waiting);
         }
+        if let Some(cache) = project.cache {
+            cache.keep_facts();
+        }
         walk.packages
     }
 }
@@ -154,11 +159,14 @@ impl<'p, 'a> Walk<'p, 'a> {
             .into_par_iter()
             .map(|(node, class, path)| {
                 let Some(facts) = self.project.facts.get(path) else { return Default::default() };
-                let packages = |import: u32| {
+                let leads = |import: u32, wanted: fn(&NodeKey) -> bool| {
                     let own = graph.loads(node).iter().filter(|(number, _)| *number == import);
-                    own.into_iter().any(|(_, to)| matches!(graph.key(*to), NodeKey::Package(_)))
+                    own.into_iter().any(|(_, to)| wanted(graph.key(*to)))
                 };
-                self.imports(From::Node(node), class, path, facts, &packages)
+                let packages = |import: u32| leads(import, |key| matches!(key, NodeKey::Package(_)));
+                // A package of the workspace is there without being installed.
+                let sources = |import: u32| leads(import, |key| matches!(key, NodeKey::Source { .. }));
+                self.imports(From::Node(node), class, path, facts, &packages, &sources)
             })
             .collect();
         let mut waiting = self.take(found);
@@ -230,6 +238,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         path: &str,
         facts: &FileFacts,
         asked: &dyn Fn(u32) -> bool,
+        is_here: &dyn Fn(u32) -> bool,
     ) -> (Vec<Waiting>, Vec<Given>) {
         let mut waiting = Vec::new();
         let mut given = Vec::new();
@@ -247,7 +256,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 // A loader that finds nothing in the environment fails, every time.
                 Installed::Nothing | Installed::Absent(_) => {}
                 Installed::Missing(package) => {
-                    if !optional && !self.is_toolchain(&package) {
+                    if !optional && !is_here(number) && !self.is_toolchain(&package) {
                         given.push((from, gap(Opaque::Unresolved, &import.specifier, number, import.line)));
                     }
                 }
@@ -353,7 +362,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             .map(|(at, (path, class))| {
                 let number = first + at;
                 let from = From::File(u32::try_from(number).expect("the budget is far below 2^32 files"));
-                self.imports(from, *class, path, &self.packages.files[number].facts, &|_| true)
+                let facts = &self.packages.files[number].facts;
+                self.imports(from, *class, path, facts, &|_| true, &|_| false)
             })
             .collect();
         self.take(found)
@@ -376,12 +386,26 @@ impl<'p, 'a> Walk<'p, 'a> {
         true
     }
 
+    /// The facts of a file of a package, from the cache if they are there: an installation
+    /// brings the same bytes to every checkout.
+    fn facts_of(&self, language: &dyn Language, path: &str, bytes: &[u8]) -> FileFacts {
+        let file = SourceFile { path, bytes };
+        let Some(cache) = self.project.cache else { return language.read(file) };
+        let key = key_of(language, path, Reading::Declarations, Digest::of(bytes));
+        if let Some(Content { facts: Ok(facts), .. }) = cache.content(key) {
+            return facts;
+        }
+        let content = Content { size: bytes.len() as u64, facts: Ok(language.read(file)) };
+        cache.keep_content(key, &content);
+        content.facts.unwrap_or_default()
+    }
+
     fn read(&self, path: &str) -> PackageFile {
         let language = self.project.plugins.language_of(path).expect("asked before it was put on the list");
         let read = source_bytes(self.project.tree, language, &self.project.settings, path);
         let (facts, mut traits, bytes) = match read {
             Ok(bytes) => {
-                let facts = language.read(SourceFile { path, bytes: &bytes });
+                let facts = self.facts_of(language, path, &bytes);
                 let traits = closure::own_traits(self.project, path, &facts);
                 (facts, traits, bytes.len() as u64)
             }

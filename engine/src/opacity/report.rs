@@ -13,7 +13,7 @@ use super::module::UnitId;
 use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
 use crate::closure;
-use crate::facts::FileFacts;
+use crate::facts::{FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::path;
 use crate::problem::Problem;
@@ -166,18 +166,25 @@ fn common(project: &Project<'_>, live: &Liveness<'_>, described: &Described) -> 
 
 /// Every test file of every runner project, once.
 fn tests(project: &Project<'_>, live: &Liveness<'_>, described: &Described, reached: &Reached) -> Vec<Found> {
-    let mut grouped: BTreeMap<(String, &'static str, String), Vec<UnitId>> = BTreeMap::new();
+    let mut grouped: BTreeMap<(String, &'static str, String), (Vec<UnitId>, bool)> = BTreeMap::new();
     for (at, &test) in project.tests.iter().enumerate() {
         let suite = project.suite(test);
         let key = (project.test_path(test).to_owned(), suite.runner_name, suite.project.root.clone());
         let unit = live.tests + u32::try_from(at).expect("test numbers were made from u32");
-        grouped.entry(key).or_default().push(unit);
+        let (units, isolated) = grouped.entry(key).or_insert((Vec::new(), true));
+        units.push(unit);
+        *isolated &= suite.project.isolated;
     }
     let grouped: Vec<_> = grouped.into_iter().collect();
     grouped
         .into_par_iter()
-        .map(|(key, units)| {
-            let causes: BTreeSet<usize> = units.iter().flat_map(|unit| reached.causes(*unit)).collect();
+        .map(|(key, (units, isolated))| {
+            // What a file changes of the language is its own code when nobody else sees it:
+            // the value it puts there has its own effects.
+            let counts =
+                |cause: &usize| !isolated || live.causes[*cause].fact.reason != Some(Opaque::MutateGlobal);
+            let causes: BTreeSet<usize> =
+                units.iter().flat_map(|unit| reached.causes(*unit)).filter(counts).collect();
             let causes: Vec<usize> = causes.into_iter().collect();
             let class = causes.iter().map(|cause| described.class(*cause)).max().unwrap_or(Opacity::Pure);
             Found { key, units, causes, class }

@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use super::lookup::{Lookup, Member};
+use super::lookup::{Lookup, Member, Offer};
 use super::module::{Module, Part, Taken, UnitId, is_chain};
 use crate::facts::{DeclarationKind, Import, ImportKind, Names};
 
@@ -157,7 +157,7 @@ fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<U
             let mut lookup = Lookup::new(modules);
             for taken in taken(import, at) {
                 if referred.binary_search_by(|r| r.as_str().cmp(taken.0)).is_err() {
-                    lookup.take(number, taken.1);
+                    lookup.take(number, taken.1, Offer::Whole);
                 }
             }
             list.extend(lookup.answer());
@@ -166,7 +166,7 @@ fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<U
     for (part, names) in [(Part::Own, module.unused()), (Part::Whole, module.all_imported())] {
         let mut lookup = Lookup::new(modules);
         for taken in names {
-            lookup.take(number, taken);
+            lookup.take(number, taken, Offer::No);
         }
         edges[slot(part)].extend(lookup.answer());
     }
@@ -231,7 +231,7 @@ fn references<'p>(modules: &[Module<'p>], number: u32, names: &'p [String], list
         for &taken in imported {
             let evaluated = module.targets(taken.import);
             list.extend(evaluated.map(|to| modules[to as usize].unit(Part::Evaluation)));
-            lookup.take(number, taken);
+            lookup.take(number, taken, Offer::Whole);
         }
         if declared.is_none() && imported.is_empty() && member(modules, number, name, &mut lookup, list) {
             continue;

@@ -8,11 +8,12 @@
 use std::path::{Path, PathBuf};
 
 use dashmap::DashMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use super::follow::{Entries, Entry, Place, follow, follow_outside};
 use super::inventory::Inventory;
 use super::listing::Disk;
+use super::names::Names;
 use super::{DEFAULT_SIZE_LIMIT, read_file, read_file_as, stat};
 use crate::cache::{Stat, Stats, Time};
 use crate::digest::Digest;
@@ -24,7 +25,6 @@ use crate::tree::{Kind, Tree, Witness};
 #[derive(Debug)]
 pub struct DiskTree {
     known: Known,
-    files: Vec<String>,
     /// Links of the inventory that lead nowhere, or in circles.
     broken: Vec<String>,
     /// Where directories that are not in the inventory lead.
@@ -41,7 +41,7 @@ pub struct DiskTree {
 /// The inventory as a set, and the disk for what is not in it.
 #[derive(Debug)]
 struct Known {
-    entries: FxHashMap<String, Entry>,
+    names: Names,
     disk: Disk,
 }
 
@@ -52,23 +52,9 @@ impl DiskTree {
     /// lead to a directory or nowhere are not, since [`Tree::files`] lists files.
     pub fn new(root: &Path, inventory: Inventory) -> Self {
         let layout = layout_of(&inventory);
-        let mut entries = FxHashMap::default();
-        entries.reserve(inventory.files.len() + inventory.files.len() / 4);
-        for (list, entry) in [(&inventory.files, Entry::File), (&inventory.links, Entry::Link)] {
-            for file in list {
-                entries.insert(file.clone(), entry);
-                for dir in path::ancestors(file) {
-                    if entries.insert(dir.to_owned(), Entry::Dir).is_some() {
-                        break;
-                    }
-                }
-            }
-        }
-        entries.insert(String::new(), Entry::Dir);
-        let known = Known { entries, disk: Disk::new(root) };
+        let known = Known { names: Names::new(inventory.files, inventory.links), disk: Disk::new(root) };
         let mut tree = Self {
             known,
-            files: Vec::new(),
             broken: Vec::new(),
             dirs: DashMap::default(),
             limit: DEFAULT_SIZE_LIMIT,
@@ -76,17 +62,15 @@ impl DiskTree {
             stats: Stats::default(),
             read: DashMap::default(),
         };
-        let mut files = inventory.files;
-        for link in inventory.links {
+        let mut to_files = Vec::new();
+        for link in tree.known.names.links.clone() {
             match tree.kind(&link) {
-                Some(Kind::File) => files.push(link),
+                Some(Kind::File) => to_files.push(link),
                 Some(Kind::Dir) => {}
                 None => tree.broken.push(link),
             }
         }
-        files.sort_unstable();
-        files.dedup();
-        tree.files = files;
+        tree.known.names.add_files(to_files);
         tree
     }
 
@@ -123,8 +107,8 @@ impl DiskTree {
         let here = files.chain(dirs).filter(|(_, stat, _)| stat.device == device);
         let mut stats = self.stats.with(here, start);
         // Installed files come and go; the list must not grow with them for ever.
-        if stats.len() > 2 * self.known.entries.len() + 20_000 {
-            stats.cut_to(|path| self.known.entries.contains_key(path.trim_end_matches('/')));
+        if stats.len() > 2 * self.known.names.len() + 20_000 {
+            stats.cut_to(|path| self.known.names.get(path.trim_end_matches('/')).is_some());
         }
         Some(stats)
     }
@@ -137,7 +121,7 @@ impl DiskTree {
 
     /// Where `path` leads and what is there.
     fn resolve(&self, path: &str) -> Option<(Place, Kind)> {
-        match self.known.entries.get(path) {
+        match self.known.names.get(path) {
             Some(Entry::File) => return Some((Place::Inside(path.to_owned()), Kind::File)),
             Some(Entry::Dir) => return Some((Place::Inside(path.to_owned()), Kind::Dir)),
             Some(Entry::Link) | None => {}
@@ -147,7 +131,7 @@ impl DiskTree {
             Place::Inside(real) => self.leaf(real, name),
             Place::Outside(real) => follow_outside(&self.known, real, name),
         };
-        if self.known.entries.get(dir) == Some(&Entry::Dir) {
+        if self.known.names.get(dir) == Some(Entry::Dir) {
             return self.leaf(dir, name);
         }
         if let Some(parent) = self.dirs.get(dir) {
@@ -169,7 +153,7 @@ impl DiskTree {
             Some(Entry::Dir) => Some((Place::Inside(joined(real, name)), Kind::Dir)),
             Some(Entry::Link) => follow(&self.known, real, name),
             // Gone since, or below a link to a part of the inventory.
-            None if self.known.entries.contains_key(&*joined(real, name)) => follow(&self.known, real, name),
+            None if self.known.names.get(&joined(real, name)).is_some() => follow(&self.known, real, name),
             None => None,
         }
     }
@@ -188,11 +172,11 @@ impl Tree for DiskTree {
     }
 
     fn files(&self) -> &[String] {
-        &self.files
+        &self.known.names.files
     }
 
     fn kind(&self, path: &str) -> Option<Kind> {
-        match self.known.entries.get(path) {
+        match self.known.names.get(path) {
             Some(Entry::File) => Some(Kind::File),
             Some(Entry::Dir) => Some(Kind::Dir),
             Some(Entry::Link) | None => self.resolve(path).map(|(_, kind)| kind),
@@ -200,7 +184,7 @@ impl Tree for DiskTree {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, Unchecked> {
-        if self.known.entries.get(path) == Some(&Entry::File) {
+        if self.known.names.get(path) == Some(Entry::File) {
             return read_file(&self.known.disk.absolute(path), self.limit);
         }
         match self.resolve(path) {
@@ -210,7 +194,7 @@ impl Tree for DiskTree {
     }
 
     fn read_with_digest(&self, path: &str) -> Result<(Vec<u8>, Digest), Unchecked> {
-        let place = match self.known.entries.get(path) {
+        let place = match self.known.names.get(path) {
             Some(Entry::File) => self.known.disk.absolute(path),
             _ => match self.resolve(path) {
                 Some((place, Kind::File)) => self.place(&place),
@@ -294,8 +278,8 @@ impl Tree for DiskTree {
 
 impl Entries for Known {
     fn entry(&self, dir: &str, name: &str) -> Option<Entry> {
-        match self.entries.get(&*joined(dir, name)) {
-            Some(entry) => Some(*entry),
+        match self.names.get(&joined(dir, name)) {
+            Some(entry) => Some(entry),
             None => self.disk.entry(dir, name),
         }
     }

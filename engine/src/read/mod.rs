@@ -13,6 +13,7 @@ mod disk;
 mod follow;
 mod inventory;
 mod listing;
+mod names;
 mod stat;
 mod walk;
 
@@ -48,6 +49,12 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, Unchecked> {
         return Err(Unchecked::Binary);
     }
     std::str::from_utf8(bytes).map_err(|_| Unchecked::NotUtf8)
+}
+
+/// The state of what lies at `path`, links not followed; `None` when nothing does, or the
+/// system tells too little.
+pub(crate) fn state_of(path: &Path) -> Option<Stat> {
+    stat::of(path)
 }
 
 /// Reads the regular file at `path` up to `limit` bytes.

@@ -50,9 +50,9 @@ pub struct Receipt {
     pub cases: Cases,
     /// Milliseconds by the runner's clock.
     pub duration_ms: Option<u64>,
-    /// Modules of the project that the run really loaded, when they were watched.
+    /// Those of its entries that are files which the run really loaded, when that was watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observed: Option<Vec<String>>,
+    pub observed: Option<Members>,
     /// BLAKE3 of everything above.
     seal: String,
 }
@@ -113,9 +113,9 @@ impl Receipt {
         receipt
     }
 
-    /// The same with the modules that were really loaded.
+    /// The same with the files that were really loaded.
     #[must_use]
-    pub fn with_observed(mut self, observed: Vec<String>) -> Self {
+    pub fn with_observed(mut self, observed: Members) -> Self {
         self.observed = Some(observed);
         self.seal = self.sealed();
         self

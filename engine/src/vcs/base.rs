@@ -80,6 +80,10 @@ impl Repository {
 
     /// The commit of `HEAD`; `None` before the first commit.
     pub(crate) fn head(&self) -> Result<Option<String>, VcsError> {
+        // What was seen in one look counts; nobody looks only to know this.
+        if let Some(Some(status)) = self.status.get() {
+            return Ok(status.head.clone());
+        }
         if let Some(commit) = self.git.line("rev-parse", &["-q", "--verify", "HEAD^{commit}"])? {
             return Ok(Some(commit));
         }

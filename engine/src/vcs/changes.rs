@@ -11,6 +11,7 @@ use super::error::VcsError;
 use super::flagged::{self, Found};
 use super::index::{Flag, Mode};
 use super::raw::{self, Record};
+use super::status::FromHead;
 
 use crate::change::{Change, ChangeKind};
 
@@ -56,6 +57,16 @@ pub(super) struct Collected {
     unmerged: BTreeSet<String>,
 }
 
+/// Where a tree and the disk can differ.
+enum Touched<'s> {
+    /// Exactly so.
+    Known(&'s [Record]),
+    /// At these paths and nowhere else.
+    At(BTreeSet<String>),
+    /// That is not known, or they are many.
+    Unknown,
+}
+
 /// The newer side of a comparison, inside of a submodule.
 enum Side<'a> {
     Disk,
@@ -76,9 +87,7 @@ impl Repository {
         let (info, head, collected) = match base {
             Base::Worktree { rev } => {
                 let (info, collected) = std::thread::scope(|scope| {
-                    scope.spawn(|| self.untracked().is_ok());
-                    scope.spawn(|| self.index().is_ok());
-                    scope.spawn(|| self.dirty().is_ok());
+                    scope.spawn(|| self.observe());
                     let info = self.base_info(rev, self.head()?.as_deref())?;
                     let collected = self.against_disk(self.tree_of(&info))?;
                     Ok((info, collected))
@@ -119,12 +128,13 @@ impl Repository {
     /// Everything that differs between `tree` and the disk.
     fn against_disk(&self, tree: &str) -> Result<Collected, VcsError> {
         let (mut collected, records) = match self.touched(tree)? {
-            Some(paths) if paths.is_empty() => Default::default(),
-            Some(paths) => {
+            Touched::Known(records) => (Collected::default(), records.to_vec()),
+            Touched::At(paths) if paths.is_empty() => Default::default(),
+            Touched::At(paths) => {
                 let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
                 self.diff("diff-index", &[tree], &paths)?
             }
-            None => self.diff("diff-index", &[tree], &[])?,
+            Touched::Unknown => self.diff("diff-index", &[tree], &[])?,
         };
         // Then some may differ in their time stamps only.
         let unsure: Vec<String> = match collected.without_renames {
@@ -147,24 +157,36 @@ impl Repository {
     /// The paths at which `tree`, the index and the disk are not all the same: no other can be
     /// a difference between `tree` and the disk, or half of a rename. That the disk is like
     /// the index has been found out already, and to compare the index with a tree takes no
-    /// look at the disk: together they spare git another look at every file. `None` when
-    /// they are many, or could be incomplete.
-    fn touched(&self, tree: &str) -> Result<Option<BTreeSet<String>>, VcsError> {
+    /// look at the disk: together they spare git another look at every file.
+    fn touched(&self, tree: &str) -> Result<Touched<'_>, VcsError> {
         const FEW: usize = 200;
-        let index = self.index()?;
-        // A submodule is looked into by the one command only.
-        if !index.undecodable.is_empty() || index.entries.iter().any(|e| e.mode == Mode::Submodule) {
-            return Ok(None);
+        let few = |paths: BTreeSet<String>| match paths.len() <= FEW {
+            true => Touched::At(paths),
+            false => Touched::Unknown,
+        };
+        if let Some(status) = self.status() {
+            if status.head.as_deref().unwrap_or(self.empty_tree()) == tree {
+                return Ok(match &status.from_head {
+                    FromHead::Exactly(records) => Touched::Known(records),
+                    FromHead::At(paths) => few(paths.iter().cloned().collect()),
+                });
+            }
+        } else {
+            let index = self.index()?;
+            // A submodule is looked into by the one command only.
+            if !index.undecodable.is_empty() || index.entries.iter().any(|e| e.mode == Mode::Submodule) {
+                return Ok(Touched::Unknown);
+            }
         }
         let arguments = [&["--cached"], &raw::ARGUMENTS[..], &raw::NO_RENAMES, &[tree, "--"]].concat();
         let output = match self.git.ask("diff-index", &arguments) {
-            Err(VcsError::Failed { .. }) => return Ok(None),
+            Err(VcsError::Failed { .. }) => return Ok(Touched::Unknown),
             output => output?,
         };
         let (records, undecodable) = raw::parse(&output)?;
         let mut paths: BTreeSet<String> = self.dirty()?.records.keys().cloned().collect();
         paths.extend(records.into_iter().map(|record| record.path));
-        Ok((undecodable.is_empty() && paths.len() <= FEW).then_some(paths))
+        Ok(if undecodable.is_empty() { few(paths) } else { Touched::Unknown })
     }
 
     /// Everything that differs between `tree` and the index, or the commit `head`.
@@ -311,6 +333,9 @@ impl Repository {
 
     /// Compares with the base what git was told not to look at.
     fn take_flagged(&self, collected: &mut Collected) -> Result<(), VcsError> {
+        if self.status().is_some() {
+            return Ok(());
+        }
         let entries = self.index()?.entries.iter().filter(|e| e.stage == 0);
         let (modules, files): (Vec<_>, Vec<_>) =
             entries.filter_map(|e| Some((e, e.flag?))).partition(|(entry, _)| entry.mode == Mode::Submodule);

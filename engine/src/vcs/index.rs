@@ -74,8 +74,7 @@ pub(crate) struct Untracked {
     pub(crate) undecodable: Vec<String>,
 }
 
-/// How tracked paths differ on the disk from the index. `git diff` has compared bytes
-/// where only time stamps differ.
+/// How tracked paths differ on the disk from the index; where line endings do, some may not.
 #[derive(Debug)]
 pub(crate) struct Dirty {
     pub(crate) records: FxHashMap<String, Record>,
@@ -117,10 +116,15 @@ fn parse_entry(field: &[u8]) -> Option<Result<IndexEntry, String>> {
 
 pub(super) fn read_untracked(git: &Git) -> Result<Untracked, VcsError> {
     let output = git.ask("ls-files", &["--others", "--exclude-standard", "-z", "--full-name"])?;
+    Ok(untracked_of(fields(&output)))
+}
+
+/// What these paths are; a repository of its own ends with a slash.
+pub(super) fn untracked_of<'b>(found: impl Iterator<Item = &'b [u8]>) -> Untracked {
     let mut untracked =
         Untracked { files: Vec::new(), embedded: Vec::new(), installed: Vec::new(), undecodable: Vec::new() };
     let mut paths = Vec::new();
-    for field in fields(&output) {
+    for field in found {
         match utf8(field) {
             Ok(path) => paths.push(path),
             Err(lossy) => untracked.undecodable.push(lossy),
@@ -144,7 +148,7 @@ pub(super) fn read_untracked(git: &Git) -> Result<Untracked, VcsError> {
     untracked.files.sort_unstable();
     untracked.embedded.sort_unstable();
     untracked.installed = installed.into_iter().collect();
-    Ok(untracked)
+    untracked
 }
 
 /// The outermost directory on the way to `file` that holds installed things.
@@ -182,12 +186,26 @@ pub(super) fn read_dirty(git: &Git) -> Result<Dirty, VcsError> {
 
 pub(super) fn inventory(repository: &Repository) -> Result<Inventory, VcsError> {
     repository.observe();
-    let (index, untracked, dirty) = (repository.index()?, repository.untracked()?, repository.dirty()?);
+    let (untracked, dirty) = (repository.untracked()?, repository.dirty()?);
     let mut inventory = Inventory { embedded: untracked.embedded.clone(), ..Inventory::default() };
+    let mut unsure: Vec<&str> = untracked.files.iter().map(String::as_str).collect();
+    if let Some(status) = repository.status() {
+        inventory.files.reserve(status.tracked.len() + unsure.len());
+        for (path, mode) in &status.tracked {
+            let status = if dirty.records.is_empty() { None } else { dirty.records.get(path) };
+            match status.map(|record| record.status) {
+                Some(b'D') => {}
+                None if *mode != Mode::Link => inventory.files.push(path.clone()),
+                _ => unsure.push(path),
+            }
+        }
+        take_unsure(repository, &mut inventory, &unsure);
+        return Ok(inventory.sorted());
+    }
+    let index = repository.index()?;
     for lossy in index.undecodable.iter().chain(&untracked.undecodable) {
         inventory.refuse(lossy.clone());
     }
-    let mut unsure: Vec<&str> = untracked.files.iter().map(String::as_str).collect();
     let mut submodules = Vec::new();
     for entry in &index.entries {
         let record = dirty.records.get(&entry.path);
@@ -203,14 +221,7 @@ pub(super) fn inventory(repository: &Repository) -> Result<Inventory, VcsError> 
             }
         }
     }
-    // What is not known to be a regular file is looked at: a few in most repositories,
-    // all of them in a sparse checkout.
-    let seen: Vec<Option<(bool, &str)>> =
-        unsure.par_iter().map(|path| look(repository, path).map(|is_link| (is_link, *path))).collect();
-    for (is_link, path) in seen.into_iter().flatten() {
-        let list = if is_link { &mut inventory.links } else { &mut inventory.files };
-        list.push(path.to_owned());
-    }
+    take_unsure(repository, &mut inventory, &unsure);
     let listed: Vec<(&str, Option<Inventory>)> =
         submodules.par_iter().map(|path| (*path, files_of_submodule(repository, path))).collect();
     for (path, inner) in listed {
@@ -221,6 +232,17 @@ pub(super) fn inventory(repository: &Repository) -> Result<Inventory, VcsError> 
         }
     }
     Ok(inventory.sorted())
+}
+
+/// What is not known to be a regular file is looked at: a few in most repositories, all of
+/// them in a sparse checkout.
+fn take_unsure(repository: &Repository, inventory: &mut Inventory, unsure: &[&str]) {
+    let seen: Vec<Option<(bool, &str)>> =
+        unsure.par_iter().map(|path| look(repository, path).map(|is_link| (is_link, *path))).collect();
+    for (is_link, path) in seen.into_iter().flatten() {
+        let list = if is_link { &mut inventory.links } else { &mut inventory.files };
+        list.push(path.to_owned());
+    }
 }
 
 /// Whether the file at `path` is a link; `None` when there is no file.

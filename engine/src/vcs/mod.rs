@@ -42,10 +42,13 @@ mod changes;
 mod error;
 mod flagged;
 mod index;
+mod index_file;
 mod object_tree;
 mod objects;
+mod plain;
 mod raw;
 mod run;
+mod status;
 
 pub use base::{Base, BaseInfo};
 pub use before::AtBase;
@@ -54,11 +57,12 @@ pub use error::{Missing, VcsError};
 pub use object_tree::ObjectTree;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::read::Inventory;
 use index::{Dirty, Index, Untracked};
 use run::Git;
+use status::{Asked, Status};
 
 /// A git repository with a working tree, and what it answered so far.
 ///
@@ -70,6 +74,8 @@ pub struct Repository {
     git: Git,
     is_shallow: bool,
     is_sha256: bool,
+    asked: Mutex<Option<Asked>>,
+    status: OnceLock<Option<Status>>,
     index: OnceLock<Result<Index, VcsError>>,
     untracked: OnceLock<Result<Untracked, VcsError>>,
     dirty: OnceLock<Result<Dirty, VcsError>>,
@@ -106,6 +112,15 @@ impl Repository {
     }
 
     fn open(git: Git) -> Result<Option<Self>, VcsError> {
+        if let Some(found) = plain::find(git.dir()) {
+            let git = git.moved(found.root);
+            return Ok(Some(Self { is_shallow: found.is_shallow, ..Self::at(git) }));
+        }
+        Self::asked(git)
+    }
+
+    /// The same, by asking git what is there.
+    fn asked(git: Git) -> Result<Option<Self>, VcsError> {
         // The top level comes last: it alone may hold newlines.
         let facts = [
             "--is-bare-repository",
@@ -134,14 +149,20 @@ impl Repository {
             });
         }
         let git = git.moved(PathBuf::from(root));
-        Ok(Some(Self {
+        Ok(Some(Self { is_shallow, is_sha256, ..Self::at(git) }))
+    }
+
+    fn at(git: Git) -> Self {
+        Self {
             git,
-            is_shallow,
-            is_sha256,
+            is_shallow: false,
+            is_sha256: false,
+            asked: Mutex::default(),
+            status: OnceLock::new(),
             index: OnceLock::new(),
             untracked: OnceLock::new(),
             dirty: OnceLock::new(),
-        }))
+        }
     }
 
     /// The top directory of the working tree, absolute, links followed.
@@ -152,6 +173,15 @@ impl Repository {
     /// Whether history was cut off when this was cloned.
     pub fn is_shallow(&self) -> bool {
         self.is_shallow
+    }
+
+    /// Asks git about the working tree, and does not wait for the answer: the first question
+    /// that needs it does.
+    pub fn ask_ahead(&self) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.is_none() && self.status.get().is_none() {
+            *asked = status::ask(&self.git);
+        }
     }
 
     /// The files of the working tree: tracked ones, and untracked ones that are not
@@ -191,16 +221,35 @@ impl Repository {
     }
 
     fn untracked(&self) -> Result<&Untracked, VcsError> {
-        remembered(self.untracked.get_or_init(|| index::read_untracked(&self.git)))
+        match self.status() {
+            Some(status) => Ok(&status.untracked),
+            None => remembered(self.untracked.get_or_init(|| index::read_untracked(&self.git))),
+        }
     }
 
     fn dirty(&self) -> Result<&Dirty, VcsError> {
-        remembered(self.dirty.get_or_init(|| index::read_dirty(&self.git)))
+        match self.status() {
+            Some(status) => Ok(&status.dirty),
+            None => remembered(self.dirty.get_or_init(|| index::read_dirty(&self.git))),
+        }
     }
 
-    /// Asks the three questions about the working tree at the same time, so far as
+    /// All that one question tells, if the working tree is plain.
+    fn status(&self) -> Option<&Status> {
+        let look = || {
+            let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+            asked.or_else(|| status::ask(&self.git))?.status(self.is_sha256)
+        };
+        self.status.get_or_init(look).as_ref()
+    }
+
+    /// Asks about the working tree: all at once where that is possible, or else the three
+    /// questions at the same time, so far as
     /// they were not asked yet.
     fn observe(&self) {
+        if self.status().is_some() {
+            return;
+        }
         std::thread::scope(|scope| {
             scope.spawn(|| self.untracked().is_ok());
             scope.spawn(|| self.dirty().is_ok());

@@ -1,4 +1,4 @@
-//! The door to files: every call that the ledger and the leases make of the operating
+//! The door to files: every call that the ledger, the leases and the queue make of the operating
 //! system, one method each, so that a test can put a fault behind any of them.
 //!
 //! The trait is about durability, not convenience: a write is one system call and may be
@@ -59,6 +59,13 @@ pub trait Disk: Send + Sync + Debug {
     /// # Errors
     /// As the operating system says.
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
+
+    /// Gives a file another name in the same directory, at once: whoever looks sees the old
+    /// state or the new one. A file of that name is replaced. The directory is to be synced.
+    ///
+    /// # Errors
+    /// As the operating system says.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file. The ledger never does; the index, which can be rebuilt, may.
     ///

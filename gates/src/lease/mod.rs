@@ -17,6 +17,7 @@
 //! What it refuses to do: wait without a deadline, and say of a process that is shown by
 //! [`Leases::holder`] that it lives.
 
+pub mod lanes;
 mod process;
 
 use std::io;
@@ -26,7 +27,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use process::{Host, Liveness, ProcessIdentity, System};
+pub(crate) use process::nonce;
+pub use process::{Host, Liveness, ProcessIdentity, System, ancestors};
 
 use crate::disk::{Disk, DiskFile, Lock, Mode, RealDisk, read_from};
 

@@ -106,6 +106,43 @@ impl Host for System {
     }
 }
 
+/// The processes above this one, its parent first, as far as the system shows them.
+pub fn ancestors() -> Vec<ProcessIdentity> {
+    let mut above = Vec::new();
+    let mut at = std::process::id();
+    // No chain of parents is longer, and none has a circle but by a race.
+    for _ in 0..1_000 {
+        match parent(at) {
+            Some(parent) if parent > 0 => {
+                above.extend(System.identify(parent));
+                at = parent;
+            }
+            _ => break,
+        }
+    }
+    above
+}
+
+#[cfg(target_os = "linux")]
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let after = stat.iter().rposition(|&byte| byte == b')')? + 1;
+    std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn parent(_pid: u32) -> Option<u32> {
+    None
+}
+
+/// A number that nobody else will have: the seed that the system gives to hash tables.
+pub(crate) fn nonce() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
 enum Look {
     /// A process that runs, with its start time.
     Runs(u64),

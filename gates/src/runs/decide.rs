@@ -17,6 +17,8 @@ pub enum Denial {
     Tripped,
     /// Its class is none that may be reused.
     Class,
+    /// It loaded a file that is none of its known inputs.
+    ClosureIncomplete,
     /// One of its inputs could not be looked at.
     NotLookedAt,
     /// It has not passed before, as far as receipts say.
@@ -34,6 +36,7 @@ impl Denial {
             Self::ReuseOff => "reuse-off",
             Self::Tripped => "tripped",
             Self::Class => "class",
+            Self::ClosureIncomplete => "closure-incomplete",
             Self::NotLookedAt => "not-looked-at",
             Self::NoReceipt => "no-receipt",
             Self::ReceiptFault => "receipt-fault",

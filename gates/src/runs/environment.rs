@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use owed_engine::receipt::{Dimension, Entry};
 
 /// Names that never count (requirement row B3), and nothing besides.
-const DROPPED: &[&str] =
+pub(super) const DROPPED: &[&str] =
     &["GIT_CONFIG_PARAMETERS", "GIT_EXEC_PATH", "GIT_PREFIX", "OLDPWD", "PWD", "SHLVL", "_"];
 
 /// How our own bookkeeping is called.

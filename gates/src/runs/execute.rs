@@ -4,6 +4,7 @@
 //! byte code. An empty list of tests is never handed to a runner, which would run them all.
 #![expect(clippy::disallowed_methods, reason = "this module writes into the directories of runs")]
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -16,6 +17,7 @@ use owed_engine::project::Project;
 use owed_engine::runner::{Invocation, Reported, Reporting};
 
 use super::environment::Environment;
+use super::observed::{self, Loaded};
 use super::toolchain::{Toolchain, Unavailable};
 use crate::home;
 use crate::supervise::{Exit, Interruption, Keep, Limits, Request, Stop, Supervisor, Verdict};
@@ -39,6 +41,10 @@ pub struct Runs<'a> {
     pub timeout: Duration,
     /// How many workers a runner may use.
     pub workers: Option<usize>,
+    /// Resident bytes that what is started may hold.
+    pub memory: u64,
+    /// Bytes that must stay available on the host.
+    pub reserve: u64,
     /// A person's words for the runner.
     pub arguments: &'a [String],
     /// A way to stop.
@@ -54,6 +60,8 @@ pub struct Executed {
     pub invocation: Invocation,
     /// Its files, judged.
     pub files: Vec<FileOutcome>,
+    /// What the test files loaded, by path, where the runner can tell.
+    pub loaded: BTreeMap<String, Loaded>,
     /// How the process ended, in words.
     pub ended: String,
     /// Milliseconds from start to end.
@@ -146,7 +154,12 @@ fn in_directory(
         environment = environment.with("PYTHONPYCACHEPREFIX", &dir.join("pycache").to_string_lossy());
     }
     request.environment = environment.pairs().map(|(n, v)| (n.into(), v.into())).collect();
-    request.limits = Limits { deadline: runs.timeout, ..Limits::default() };
+    request.limits = Limits {
+        deadline: runs.timeout,
+        tree_memory: runs.memory,
+        host_reserve: runs.reserve,
+        ..Limits::default()
+    };
     request.keep = Keep { chars: OUTPUT, redact: true };
     let ended = match runs.supervisor.prepare(&request) {
         Ok(prepared) => prepared.run(runs.stop, &mut |_| {}),
@@ -167,7 +180,8 @@ fn in_directory(
     let report = fs::read(dir.join(with_report.report)).ok();
     let relative = |path: &str| project_path(runs.root, path);
     let files = judge(&files, report.as_deref(), how, &relative);
-    Ok(Executed { suite, invocation, files, ended: words, ms, output })
+    let loaded = observed::read(dir, &relative);
+    Ok(Executed { suite, invocation, files, loaded, ended: words, ms, output })
 }
 
 fn said(verdict: &Verdict) -> (Ended, String) {

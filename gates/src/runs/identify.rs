@@ -1,7 +1,7 @@
 //! The identity of each test, from its inputs as they are now.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use owed_engine::opacity::PinName;
 use owed_engine::project::Project;
@@ -9,6 +9,8 @@ use owed_engine::receipt::{Dimension, Entry, Identity, Input, Members, Table, in
 
 use super::environment::Environment;
 use super::look::{Look, Stamps};
+use super::packages::Packages;
+use super::startup::{Startup, is_python};
 use super::store;
 use super::toolchain::Toolchain;
 
@@ -19,6 +21,8 @@ pub struct Context<'a> {
     pub root: &'a Path,
     /// What the children see.
     pub environment: &'a Environment,
+    /// A person's words for the runners.
+    pub arguments: &'a [String],
     /// Entries that hold for every test: the version of `owed` and its readers, the owner's
     /// policy, what was asked on the command line.
     pub common: Vec<Entry>,
@@ -54,9 +58,11 @@ impl Identified {
 /// Looks at the inputs of the tests asked about.
 pub fn identify(project: &Project<'_>, asked: &[Asked], context: &Context<'_>) -> Identified {
     let toolchain = Toolchain::new(context.root, context.environment);
-    let python = toolchain.python().ok();
-    let site_packages = python.as_deref().and_then(|python| toolchain.site_packages(python));
-    let look = Look::new(context.root, &project.files, context.environment, site_packages.as_deref());
+    let runs_python = |test: &Asked| is_python(project.suite(project.tests[test.number]).runner_name);
+    let python = asked.iter().any(runs_python).then(|| toolchain.python().ok()).flatten();
+    let sites = python.map(|python| toolchain.sites(&python, context.root));
+    let known = sites.as_ref().and_then(|sites| sites.as_deref().ok());
+    let look = Look::new(context.root, &project.files, context.environment, known);
     let numbers: Vec<usize> = asked.iter().map(|test| test.number).collect();
     let pins = asked.iter().map(|test| (test.number, test.pins.clone())).collect();
     let inputs = inputs(project, &numbers, &pins);
@@ -72,9 +78,9 @@ pub fn identify(project: &Project<'_>, asked: &[Asked], context: &Context<'_>) -
     let mut programs: BTreeMap<usize, Result<Vec<Entry>, String>> = BTreeMap::new();
     for (at, test) in asked.iter().enumerate() {
         let reference = project.tests[test.number];
-        let own = programs
-            .entry(reference.suite)
-            .or_insert_with(|| programs_of(project, reference.suite, &toolchain));
+        let own = programs.entry(reference.suite).or_insert_with(|| {
+            standing_of(project, reference.suite, &toolchain, context, (sites.as_ref(), look.packages()))
+        });
         let own = own.clone().and_then(|programs| {
             let mut entries = common.clone();
             entries.extend(programs);
@@ -123,16 +129,37 @@ fn command(project: &Project<'_>, number: usize) -> Entry {
     Entry::new(Dimension::Command, suite.runner_name, blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
-fn programs_of(project: &Project<'_>, suite: usize, toolchain: &Toolchain<'_>) -> Result<Vec<Entry>, String> {
+/// What all tests of a suite have in common besides their inputs: its programs, and what
+/// these load by themselves.
+fn standing_of(
+    project: &Project<'_>,
+    suite: usize,
+    toolchain: &Toolchain<'_>,
+    context: &Context<'_>,
+    (sites, packages): (Option<&Result<Vec<PathBuf>, String>>, &Packages<'_>),
+) -> Result<Vec<Entry>, String> {
     let suite = &project.suites[suite];
     let Some(first) = suite.project.tests.first() else { return Ok(Vec::new()) };
     let runner = project.plugins.runners[suite.runner];
+    let startup =
+        Startup { root: context.root, environment: context.environment, arguments: context.arguments };
+    startup.refused(suite.runner_name)?;
     let mut entries = Vec::new();
     for command in runner.command(&suite.project, &[&first.path]) {
         let (program, _) = toolchain
             .program(&command.cwd, &command.argv)
             .map_err(|missing| format!("{}; {}", missing.what, missing.remedy))?;
-        entries.extend(toolchain.entries(&program)?);
+        let cwd = context.root.join(&command.cwd);
+        entries.extend(toolchain.entries(&program, &cwd)?);
+        let roots = &suite.project.resolve.source_roots;
+        entries.extend(startup.module_path(suite.runner_name, &command.cwd, roots)?);
+        if let (true, Some(sites)) = (is_python(suite.runner_name), sites) {
+            for dir in sites.as_ref().map_err(Clone::clone)? {
+                entries.extend(startup.site(dir, packages)?);
+            }
+        }
     }
+    entries.sort_unstable();
+    entries.dedup();
     Ok(entries)
 }

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use super::environment::{Environment, LOCALE};
 use super::packages::Packages;
+use super::toolchain::Toolchain;
 
 /// Directories that no listing means, whatever its glob.
 const UNLISTED: &[&str] = &[".git", ".hg", ".owed", ".svn", "__pycache__", "node_modules"];
@@ -32,11 +33,9 @@ const MOST_ENTRIES: usize = 50_000;
 /// to, and listings.
 const COVERED: &[&str] = &[
     "absence",
-    "argv",
     "dist-info",
     "docstrings",
     "env",
-    "executable",
     "icu",
     "listing",
     "platform",
@@ -74,15 +73,20 @@ impl Stamps {
 
 impl<'a> Look<'a> {
     /// At the project in `root`, with the environment that its runs see. `files` is the
-    /// inventory, `site_packages` where Python's packages are installed.
+    /// inventory, `sites` where Python's packages are installed.
     pub fn new(
         root: &'a Path,
         files: &'a [String],
         environment: &'a Environment,
-        site_packages: Option<&'a Path>,
+        sites: Option<&'a [PathBuf]>,
     ) -> Self {
-        let packages = Packages::new(root, files, site_packages);
+        let packages = Packages::new(root, files, sites);
         Self { root, environment, packages, digests: Mutex::default(), stamps: Mutex::default() }
+    }
+
+    /// Where packages are installed.
+    pub(super) fn packages(&self) -> &Packages<'a> {
+        &self.packages
     }
 
     /// An entry for each of these inputs, in order; for one that cannot be looked at, why.
@@ -178,8 +182,9 @@ impl<'a> Look<'a> {
             Err(error) => return Err(error),
         }
         let glob = matcher(&listing.glob)?;
-        let deep = listing.glob.contains('/') || listing.glob.contains("**");
-        let mut found: Vec<(String, bool)> = Vec::new();
+        // As many folders down as the pattern names.
+        let depth = if listing.glob.contains("**") { usize::MAX } else { listing.glob.matches('/').count() };
+        let mut found: Vec<(String, &'static str)> = Vec::new();
         let mut open = vec![String::new()];
         while let Some(dir) = open.pop() {
             for entry in fs::read_dir(top.join(&dir))? {
@@ -191,7 +196,12 @@ impl<'a> Look<'a> {
                 let path = if dir.is_empty() { name } else { format!("{dir}/{name}") };
                 let kind = entry.file_type()?;
                 if glob.is_match(&path) {
-                    found.push((path.clone(), kind.is_dir()));
+                    let word = match (kind.is_dir(), kind.is_symlink()) {
+                        (true, _) => "dir",
+                        (_, true) => "link",
+                        _ => "file",
+                    };
+                    found.push((path.clone(), word));
                     if found.len() > MOST_ENTRIES {
                         return Err(io::Error::other(format!("it has more than {MOST_ENTRIES} entries")));
                     }
@@ -201,18 +211,17 @@ impl<'a> Look<'a> {
                 if contents && kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()) {
                     return Err(io::Error::other(format!("{path} is a link to a directory")));
                 }
-                if kind.is_dir() && deep {
+                if kind.is_dir() && path.matches('/').count() < depth {
                     open.push(path);
                 }
             }
         }
         found.sort_unstable();
         let mut hasher = blake3::Hasher::new();
-        for (path, is_dir) in found {
-            let seen = match (is_dir, contents) {
-                (true, _) => "dir".to_owned(),
-                (false, false) => "file".to_owned(),
-                (false, true) => self.file(&join(&listing.dir, &path))?,
+        for (path, word) in found {
+            let seen = match (word, contents) {
+                ("dir", _) | (_, false) => word.to_owned(),
+                (_, true) => self.file(&join(&listing.dir, &path))?,
             };
             for part in [path.as_str(), seen.as_str()] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
@@ -220,6 +229,10 @@ impl<'a> Look<'a> {
             }
         }
         Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn place(&self) -> Entry {
+        Entry::new(Dimension::Pin, "path of the project", digest(self.root.as_os_str().as_encoded_bytes()))
     }
 
     fn pin(&self, name: &str) -> Result<Vec<Entry>, String> {
@@ -242,9 +255,15 @@ impl<'a> Look<'a> {
             "tzdata" | "tz-database" => {
                 Ok(vec![file("time zone database", "/usr/share/zoneinfo/tzdata.zi")?])
             }
-            "cwd" | "project-root" => {
-                let root = blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex().to_string();
-                Ok(vec![Entry::new(Dimension::Pin, "path of the project", root)])
+            "cwd" | "project-root" => Ok(vec![self.place()]),
+            // Programs are inputs by their bytes; here their places count, too, and arguments
+            // hold the places of tests.
+            "executable" | "argv" => {
+                let places = Toolchain::new(self.root, self.environment).places();
+                Ok(vec![
+                    Entry::new(Dimension::Pin, "paths of programs", digest(places.as_bytes())),
+                    self.place(),
+                ])
             }
             name if COVERED.contains(&name) => Ok(Vec::new()),
             name if name.starts_with("LC_") || name == "LANG" => {
@@ -306,7 +325,7 @@ pub(super) fn utf8(name: OsString) -> io::Result<String> {
 }
 
 /// Whether nothing is at a path, in any way in which that is said.
-pub(super) fn is_absent(error: &io::Error) -> bool {
+pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }

@@ -5,7 +5,10 @@
 //! - [`store`] keeps receipts and the tables of their entries.
 //! - [`environment`] says which names a child sees and which of them count.
 //! - [`toolchain`] chooses interpreters and programs, and never another one silently.
+//! - `asked` asks interpreters what they are, and `startup` looks at what they load by
+//!   themselves.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
+//! - [`observed`] keeps what tests really loaded, which only adds to what owes and denies.
 //! - [`identify`] gives each test its identity, [`decide`] says whether it is paid for, and
 //!   [`settle`] what a run is worth once its inputs have been looked at again.
 //!
@@ -13,12 +16,15 @@
 //! receipt when any input differs after the run from what it was before, and takes no
 //! verdict from terminal text.
 
+mod asked;
 pub mod decide;
 pub mod environment;
 pub mod execute;
 pub mod identify;
 pub mod look;
+pub mod observed;
 mod packages;
 pub mod settle;
+mod startup;
 pub mod store;
 pub mod toolchain;

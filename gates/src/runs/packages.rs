@@ -31,9 +31,9 @@ pub(super) struct Packages<'a> {
     root: &'a Path,
     /// Directories of the project that have a `node_modules`.
     homes: Vec<PathBuf>,
-    site_packages: Option<&'a Path>,
+    sites: Option<&'a [PathBuf]>,
     own: Mutex<BTreeMap<PathBuf, Result<Own, String>>>,
-    python: OnceLock<Result<String, String>>,
+    python: OnceLock<Result<Vec<String>, String>>,
 }
 
 /// What one directory of a package says.
@@ -44,7 +44,7 @@ struct Own {
 }
 
 impl<'a> Packages<'a> {
-    pub(super) fn new(root: &'a Path, files: &'a [String], site_packages: Option<&'a Path>) -> Self {
+    pub(super) fn new(root: &'a Path, files: &'a [String], sites: Option<&'a [PathBuf]>) -> Self {
         let mut dirs: BTreeSet<&str> = BTreeSet::from([""]);
         for file in files {
             dirs.extend(owed_engine::path::ancestors(file));
@@ -53,7 +53,7 @@ impl<'a> Packages<'a> {
         let above = root.ancestors().skip(1).map(Path::to_path_buf);
         let homes = dirs.into_iter().map(|dir| root.join(dir)).chain(above);
         let homes = homes.filter(|dir| dir.join("node_modules").is_dir()).collect();
-        Self { root, homes, site_packages, own: Mutex::default(), python: OnceLock::new() }
+        Self { root, homes, sites, own: Mutex::default(), python: OnceLock::new() }
     }
 
     /// The entries of a package, wherever it is installed.
@@ -161,19 +161,28 @@ impl<'a> Packages<'a> {
         Ok(Own { digest, needs })
     }
 
-    fn python(&self) -> Result<Vec<Entry>, String> {
-        let Some(dir) = self.site_packages else {
+    /// All of Python's installed packages.
+    pub(super) fn python(&self) -> Result<Vec<Entry>, String> {
+        let Some(sites) = self.sites else {
             return Err("where packages of Python are installed is not known; a virtual environment \
                         in .venv would say"
                 .to_owned());
         };
-        let digest = self.python.get_or_init(|| {
-            self.only_inside(dir)
-                .and_then(|()| tree_digest(dir, &|name| name == "__pycache__"))
-                .map_err(|error| format!("{} cannot be read: {error}", self.place(dir)))
+        let digests = self.python.get_or_init(|| {
+            let one = |dir: &PathBuf| {
+                self.only_inside(dir)
+                    .and_then(|()| tree_digest(dir, &|name| name == "__pycache__"))
+                    .map_err(|error| format!("{} cannot be read: {error}", self.place(dir)))
+            };
+            sites.iter().map(one).collect()
         });
-        let named = format!("site-packages at {}", self.place(dir));
-        Ok(vec![Entry::new(Dimension::Package, named, digest.clone()?)])
+        let named = |dir: &PathBuf| format!("site-packages at {}", self.place(dir));
+        let digests = digests.clone()?;
+        Ok(sites
+            .iter()
+            .zip(digests)
+            .map(|(dir, seen)| Entry::new(Dimension::Package, named(dir), seen))
+            .collect())
     }
 }
 
@@ -210,7 +219,7 @@ fn is_installed(dir: &Path) -> bool {
 }
 
 /// The hash of names, kinds and bytes of everything below `dir`; `skip` leaves names out.
-fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result<String> {
+pub(super) fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result<String> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     let mut links: Vec<(String, String)> = Vec::new();
     let real = fs::canonicalize(dir)?;

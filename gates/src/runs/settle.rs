@@ -9,6 +9,7 @@ use owed_engine::receipt::{Receipt, Scope, differences};
 
 use super::decide::say;
 use super::identify::Identified;
+use super::observed::{Loaded, members_of};
 use super::store::{Key, Receipts};
 
 /// What became of a test that was run.
@@ -28,12 +29,12 @@ pub enum Settled {
 }
 
 /// Settles one test. `class` is the word of its class, `before` and `after` its inputs around
-/// the run; `None` when they were not looked at.
+/// the run; `None` when they were not looked at. `loaded` is what it loaded, when that is known.
 pub fn settle(
     (before_number, after_number): (usize, Option<usize>),
     key: &Key<'_>,
     class: &str,
-    outcome: &FileOutcome,
+    (outcome, loaded): (&FileOutcome, Option<&Loaded>),
     (before, after): (&Identified, &Identified),
     (receipts, table): (&Receipts, Option<&str>),
 ) -> Settled {
@@ -63,7 +64,7 @@ pub fn settle(
     let Some(table) = table else {
         return Settled::Unwritten("the table of entries is not there".to_owned());
     };
-    let receipt = Receipt::new(
+    let mut receipt = Receipt::new(
         Scope::File,
         key.test,
         key.runner,
@@ -73,6 +74,9 @@ pub fn settle(
         class,
         (outcome.cases, outcome.ms),
     );
+    if let Some(loaded) = loaded {
+        receipt = receipt.with_observed(members_of(&before.table, members, loaded));
+    }
     match receipts.put_receipt(&receipt) {
         Ok(()) => Settled::Receipt(receipt.id().to_owned()),
         Err(error) => Settled::Unwritten(error.to_string()),

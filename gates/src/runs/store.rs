@@ -94,6 +94,11 @@ impl Receipts {
         }
     }
 
+    /// Whether there is none at all.
+    pub fn is_empty(&self) -> bool {
+        fs::read_dir(self.dir.join("passed")).map_or(true, |mut entries| entries.next().is_none())
+    }
+
     /// The last passing run of `key`.
     pub fn last(&self, key: &Key<'_>) -> Last {
         let Ok(bytes) = fs::read(self.dir.join("last").join(key.file_name())) else { return Last::None };
@@ -154,6 +159,29 @@ impl Receipts {
         let mut files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
         files.sort();
         Ok(files)
+    }
+
+    /// Takes away what says that `key` passed with this identity: it was contradicted.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(&self, key: &Key<'_>, identity: &str) -> io::Result<()> {
+        let name = key.file_name();
+        let last = self.dir.join("last").join(&name);
+        let same = Receipt::parse(&fs::read(&last).unwrap_or_default()).is_ok_and(|r| r.identity == identity);
+        let passed = self.dir.join("passed").join(format!("{identity}.{name}"));
+        for path in std::iter::once(passed).chain(same.then_some(last)) {
+            match fs::remove_file(path) {
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the receipt of `key` with this identity lies.
+    pub fn place(&self, key: &Key<'_>, identity: &str) -> PathBuf {
+        self.dir.join("passed").join(format!("{identity}.{}", key.file_name()))
     }
 
     /// The entries of a receipt; `None` when its table is gone or was edited.

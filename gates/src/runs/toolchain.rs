@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use owed_engine::receipt::{Dimension, Entry};
 
+use super::asked::{self, Family};
 use super::environment::Environment;
 use super::look::digest_of;
 
@@ -121,7 +122,7 @@ impl<'a> Toolchain<'a> {
 
     /// Where packages of an interpreter are installed, when it has a virtual environment of its
     /// own; `None` where packages of the system or the user may come in besides.
-    pub fn site_packages(&self, python: &Path) -> Option<PathBuf> {
+    fn site_packages(&self, python: &Path) -> Option<PathBuf> {
         let home = python.parent()?.parent()?;
         let settings = fs::read_to_string(home.join("pyvenv.cfg")).ok()?;
         let shares = settings.lines().filter_map(|line| line.split_once('=')).any(|(key, value)| {
@@ -135,25 +136,67 @@ impl<'a> Toolchain<'a> {
         found.next().is_none().then_some(only)
     }
 
-    /// Entries of the executables behind a program: itself and what its first line names, by
-    /// their bytes. Scripts of npm are links into packages, which are inputs of their own.
+    /// Entries of the executables behind a program that is started in `cwd` (absolute): itself
+    /// and what its first line names, by their bytes. Scripts of npm are links into packages,
+    /// which are inputs of their own.
+    ///
+    /// A script of a shell, or a program under another name, may start anything: such a one
+    /// is asked what it comes to, and what it says counts, too.
     ///
     /// # Errors
-    /// When one cannot be read.
-    pub fn entries(&self, program: &Program) -> Result<Vec<Entry>, String> {
+    /// When one cannot be read, or does not answer.
+    pub fn entries(&self, program: &Program, cwd: &Path) -> Result<Vec<Entry>, String> {
         let mut entries = Vec::new();
         let mut at = program.path.clone();
-        for _ in 0..3 {
+        for _ in 0..4 {
             let real = fs::canonicalize(&at).map_err(|e| format!("{} cannot be found: {e}", at.display()))?;
             let digest = digest_of(&real).map_err(|e| format!("{} cannot be read: {e}", real.display()))?;
-            let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            entries.push(Entry::new(Dimension::Toolchain, name, digest));
-            match self.interpreter(&real) {
-                Some(next) => at = next,
-                None => break,
+            let name = file_name(&at);
+            entries.push(Entry::new(Dimension::Toolchain, &name, digest));
+            let interpreter = self.interpreter(&real);
+            let family = Family::of(&name);
+            match (family, interpreter) {
+                (Some(family), None) if family.is_plain(&file_name(&real)) => break,
+                (Some(family), _) => {
+                    entries.extend(asked::entries(family, &at, (self.root, cwd), self.environment)?);
+                    break;
+                }
+                (None, Some(next)) if Family::of(&file_name(&next)).is_some() => at = next,
+                // The scripts that pnpm and others put into `.bin` start node from a shell.
+                (None, Some(next)) if is_installed(&real) || is_installed(&at) => {
+                    let shell = fs::canonicalize(&next)
+                        .and_then(|real| digest_of(&real))
+                        .map_err(|e| format!("{} cannot be read: {e}", next.display()))?;
+                    entries.push(Entry::new(Dimension::Toolchain, file_name(&next), shell));
+                    let beside = at.parent().map(|dir| dir.join("node")).filter(|at| is_program(at));
+                    at = beside
+                        .or_else(|| self.on_path("node"))
+                        .ok_or_else(|| format!("{} starts node, which is not on PATH", at.display()))?;
+                }
+                (None, Some(next)) => at = next,
+                (None, None) => break,
             }
         }
         Ok(entries)
+    }
+
+    /// Where the programs of tests are, as tests may see it.
+    pub(super) fn places(&self) -> String {
+        let node = self.on_path("node").and_then(|node| fs::canonicalize(node).ok());
+        let python = self.python().ok();
+        [node, python].map(|at| at.map_or_else(String::new, |at| at.display().to_string())).join("\n")
+    }
+
+    /// Directories in which an interpreter finds installed packages, when it has no virtual
+    /// environment of its own: it is asked.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn sites(&self, python: &Path, cwd: &Path) -> Result<Vec<PathBuf>, String> {
+        if let Some(own) = self.site_packages(python) {
+            return Ok(vec![own]);
+        }
+        asked::sites(python, cwd, self.environment)
     }
 
     /// What `#!/usr/bin/env node` stands for.
@@ -179,6 +222,14 @@ impl<'a> Toolchain<'a> {
         let path = self.environment.get("PATH")?;
         std::env::split_paths(path).map(|dir| dir.join(name)).find(|at| is_program(at))
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+fn is_installed(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "node_modules")
 }
 
 fn is_program(path: &Path) -> bool {

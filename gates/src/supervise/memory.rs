@@ -148,6 +148,12 @@ pub fn workers(processors: usize, load: f64, memory: Memory, each: u64, reserve:
     idle.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
 }
 
+/// Resident bytes of this process: what reading and planning have taken, which counts with
+/// what is run. `None` when the system does not say.
+pub fn own() -> Option<u64> {
+    super::tree::resident(Path::new("/proc"), std::process::id()).filter(|bytes| *bytes > 0)
+}
+
 /// [`workers`] with what the host says now; one when it says nothing. To be asked again
 /// right before the work starts.
 pub fn workers_now(each: u64, reserve: u64) -> usize {

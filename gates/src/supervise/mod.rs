@@ -54,7 +54,9 @@ mod server;
 mod tree;
 mod verdict;
 
-pub use memory::{ADAPTER_HEAP, Deferred, GIB, Memory, RESERVE, Weight, workers, workers_now};
+pub use memory::{
+    ADAPTER_HEAP, Deferred, GIB, Memory, RESERVE, Weight, own as own_memory, workers, workers_now,
+};
 pub use owner::{Ended, Lost, Prepared, Stop, StopReason, Supervisor};
 pub use record::{NoRecord, Standing};
 pub use request::{Keep, Limits, Request};

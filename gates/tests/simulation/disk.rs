@@ -84,6 +84,13 @@ impl Disk for SimDisk {
         Ok(names)
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.world.enter(self.process)?;
+        let inode = state.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.names.insert(to.to_path_buf(), inode);
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut state = self.world.enter(self.process)?;
         state.names.remove(path).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())

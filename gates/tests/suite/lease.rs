@@ -192,6 +192,10 @@ impl Disk for RemovedOnce {
         RealDisk.list(path)
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
     fn remove(&self, path: &Path) -> std::io::Result<()> {
         RealDisk.remove(path)
     }

@@ -6,6 +6,7 @@ mod check;
 mod lease;
 mod ledger;
 mod observe;
+mod queue;
 mod rows;
 mod supervise;
 

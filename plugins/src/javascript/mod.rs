@@ -6,7 +6,7 @@ pub mod read;
 pub mod resolve;
 
 use owed_engine::facts::FileFacts;
-use owed_engine::function::FunctionFacts;
+use owed_engine::function::{FunctionFacts, Limits};
 use owed_engine::language::{Language, ManifestDiff, SourceFile};
 use owed_engine::resolve::{ResolveOptions, Resolver};
 use owed_engine::tree::Tree;
@@ -45,7 +45,11 @@ impl Language for JavaScript {
     }
 
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
-        Some(functions::read(file))
+        self.functions_within(file, &Limits::default())
+    }
+
+    fn functions_within(&self, file: SourceFile<'_>, limits: &Limits) -> Option<FunctionFacts> {
+        Some(functions::read(file, limits))
     }
 
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {

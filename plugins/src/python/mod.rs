@@ -7,7 +7,7 @@ pub mod read;
 pub mod resolve;
 
 use owed_engine::facts::FileFacts;
-use owed_engine::function::FunctionFacts;
+use owed_engine::function::{FunctionFacts, Limits};
 use owed_engine::language::{Language, ManifestDiff, SourceFile};
 use owed_engine::resolve::{ResolveOptions, Resolver};
 use owed_engine::tree::Tree;
@@ -42,7 +42,11 @@ impl Language for Python {
     }
 
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
-        Some(functions::read(file))
+        self.functions_within(file, &Limits::default())
+    }
+
+    fn functions_within(&self, file: SourceFile<'_>, limits: &Limits) -> Option<FunctionFacts> {
+        Some(functions::read(file, limits))
     }
 
     fn declares_encoding(&self, bytes: &[u8]) -> bool {

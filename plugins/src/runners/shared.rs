@@ -201,6 +201,6 @@ impl<'a> PerTest<'a> {
                 inputs.content(&snapshot, SharedRole::Snapshot);
             }
         }
-        TestFile { path: path.to_owned(), shared: inputs.finish() }
+        TestFile { path: path.to_owned(), shared: inputs.finish(), also_source: false }
     }
 }

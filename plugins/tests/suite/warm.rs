@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use owed_engine::cache::{Cache, Storage};
+use owed_engine::cache::{Bytes, Cache, Storage};
 use owed_engine::change::{Change, ChangeKind};
 use owed_engine::facts::FileFacts;
 use owed_engine::project::{Delta, Plugins, Project, Reading, Settings};
@@ -36,8 +36,8 @@ impl Kept {
 }
 
 impl Storage for Kept {
-    fn load(&self, name: &str) -> Option<Vec<u8>> {
-        self.0.lock().unwrap().get(name).cloned()
+    fn load(&self, name: &str) -> Option<Bytes> {
+        Some(Arc::new(self.0.lock().unwrap().get(name)?.clone()))
     }
 
     fn store(&self, name: &str, bytes: &[u8]) -> bool {

@@ -3,12 +3,11 @@
 mod base;
 mod debt;
 
-use std::collections::BTreeSet;
-
 use anyhow::Context as _;
 use owed_engine::check::coverage::{self, Coverage};
-use owed_engine::check::{GateRules, Input, Policy, Questions, Survey, Verdict};
+use owed_engine::check::{GateRules, Input, Policy, Questions, Survey, Tests, Verdict};
 use owed_engine::problem::Problem;
+use owed_engine::project::Plugins;
 
 use crate::answer::check::CheckAnswer;
 use crate::answer::{self, ProblemSeen};
@@ -16,6 +15,7 @@ use crate::args::{Against, Check, CheckQuestion, Format, Global};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
 use crate::host;
+use crate::memory;
 use crate::output::Output;
 use crate::progress::Spinner;
 use crate::render;
@@ -23,6 +23,7 @@ use crate::session::Session;
 
 /// Answers.
 pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Result<Exit> {
+    memory::give_back_at_once();
     let against =
         Against { base: check.base.clone(), staged: check.staged, revision: check.revision.clone() };
     let session = Session::open(global, &against, output)?;
@@ -39,10 +40,13 @@ pub(crate) fn run(global: &Global, check: &Check, output: &Output) -> anyhow::Re
         None => None,
     };
     let broken_links = session.broken_links();
+    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    let tests = session.timed("tests", || Tests::discover(session.tree(), plugins, &policy.exclude));
+    problems.extend(tests.problems);
     let input = Input {
         tree: session.tree(),
         languages: owed_plugins::languages(),
-        tests: &BTreeSet::new(),
+        tests: &tests.paths,
         unseen: &trouble.not_checked,
         broken_links: &broken_links,
         debt: recorded.as_ref(),
@@ -139,8 +143,7 @@ fn policy(check: &Check, session: &Session, within: Vec<String>) -> Policy {
     caps.default = check.cap.unwrap_or(caps.default);
     Policy {
         caps,
-        exclude: session.config.settings.exclude.clone(),
-        file_size: session.config.settings.file_size,
+        limits: session.config.limits,
         questions: Questions {
             tokens: asks(CheckQuestion::Tokens),
             repeated: asks(CheckQuestion::Repeated),
@@ -150,6 +153,7 @@ fn policy(check: &Check, session: &Session, within: Vec<String>) -> Policy {
         advice: check.advice,
         all_functions: check.all_functions,
         within,
+        ..Policy::of(&session.config.settings)
     }
 }
 

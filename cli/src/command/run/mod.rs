@@ -3,31 +3,37 @@
 //! The order: plan, classes, identities, decisions; then the runners, one project after the
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
+mod audited;
+mod observing;
 pub(super) mod parts;
+mod queued;
+mod shared;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use owed_engine::outcome::Outcome;
 use owed_engine::project::{Project, Reading};
+use owed_engine::receipt::Receipt;
 use owed_engine::select::{SelectOptions, select};
-use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
+use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
-use owed_gates::supervise::Stop;
 
+use super::paid::Paid;
 use crate::answer;
 use crate::answer::plan::directory;
 use crate::answer::run::{Denied, RunAnswer, TestResult};
-use crate::args::{Against, Format, Global, Run};
+use crate::args::{Format, Global, Run};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::render;
 use crate::session::{Question, Session};
-use parts::{Class, Lane, classes, environment, key, pinned, standing, supervisor};
+use parts::{Class, classes, environment, key, pinned, standing, supervisor};
+use work::{Attempt, Go, Limits, Planned, Work};
 
 /// A test of the plan on its way.
 struct Item {
@@ -36,20 +42,37 @@ struct Item {
     result: TestResult,
     /// Whether it is done: reused, or run and settled.
     run: bool,
+    /// The receipt that pays for it.
+    reused: Option<Box<Receipt>>,
+    /// The receipt that would pay for it, if it were not put to the test.
+    audited: Option<Box<Receipt>>,
 }
 
-/// Answers.
-pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Result<Exit> {
-    let against = Against { base: args.base.clone(), ..Against::default() };
+pub(crate) use queued::run;
+
+/// One attempt at what `work` asks for. `go` is asked once, right before the first test is
+/// run, and not at all when everything is paid for.
+fn attempt(
+    global: &Global,
+    args: &Run,
+    work: &Work<'_>,
+    go: &mut dyn FnMut(&Planned) -> anyhow::Result<Go>,
+    output: &Output,
+) -> anyhow::Result<Attempt> {
+    let against = work.against();
     let session = Session::open(global, &against, output)?;
     let root = session.site.root.clone();
-    let lane = match Lane::enter(&root)? {
-        Some(lane) => lane,
-        None => return deferred(global, output),
+    let sources = work.look(&session);
+    let question = Question { against: &against, paths: work.paths(), all: work.compares_nothing() };
+    let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
+    let asks = work.asks(&compared.delta);
+    work.unite(&mut compared, &project);
+    let paid = Paid::open(&root);
+    let options = SelectOptions {
+        all: work.selects_all(),
+        observed: paid.observed.by_path(),
+        ..SelectOptions::default()
     };
-    let question = Question { against: &against, paths: &args.paths, all: args.all };
-    let (project, compared) = session.compare(&question, Reading::Declarations)?;
-    let options = SelectOptions { all: args.all, strict_opacity: false };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || classes(&project, &owed));
@@ -58,31 +81,55 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
     let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
     let environment = environment(strict.as_ref());
     let common = standing(&session, args);
-    let context = Context { root: &root, environment: &environment, common };
-    let receipts = Receipts::of(&root);
+    let sight = sources.sight(&environment, &common);
+    let arguments = &args.runner_arguments;
+    let context = Context { root: &root, environment: &environment, arguments, common };
     let before = session.timed("identities", || identify(&project, &asked(&items), &context));
     if !args.no_reuse {
-        reuse(&project, &mut items, &before, &receipts);
+        reuse(&project, &mut items, &before, &paid);
+    }
+    if let Some(percent) = args.audit {
+        audited::choose(&mut items, percent);
+    }
+    // What is put to the test is run here, whoever has run it before.
+    let open = items.iter_mut().filter(|item| item.audited.is_none());
+    work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
+
+    let mut no_verdict = Vec::new();
+    let mut executed = Vec::new();
+    let mut ran_with = None;
+    let open = items.iter().filter(|item| item.result.outcome == "not-run").count();
+    if open > 0 {
+        let planned = Planned { asks: &asks, open, is_whole: selection.omitted == 0 };
+        match go(&planned)? {
+            Go::Defer(why) => no_verdict.push(why),
+            Go::Run(limits) => {
+                let runs = Runs {
+                    root: &root,
+                    environment: &environment,
+                    supervisor: &supervisor()?,
+                    timeout: limits.timeout,
+                    workers: None,
+                    memory: limits.memory,
+                    reserve: limits.reserve,
+                    arguments: &args.runner_arguments,
+                    stop: &limits.stop,
+                };
+                executed = session.timed("runners", || {
+                    executions(&project, &mut items, (&runs, &limits), &mut no_verdict, output)
+                });
+                ran_with = Some(limits);
+            }
+        }
     }
 
-    let stop = Stop::default();
-    stop.on_signals()?;
-    let supervisor = supervisor()?;
-    let runs = Runs {
-        root: &root,
-        environment: &environment,
-        supervisor: &supervisor,
-        timeout: args.timeout.unwrap_or(Duration::from_secs(1_800)),
-        workers: args.workers.map(std::num::NonZeroUsize::get),
-        arguments: &args.runner_arguments,
-        stop: &stop,
-    };
-    let mut no_verdict = Vec::new();
-    let executed =
-        session.timed("runners", || executions(&project, &mut items, &runs, &mut no_verdict, output));
-
+    let mut sight_after = sight.clone();
     if items.iter().any(|item| item.run) {
+        let mut observations = paid.observed.clone();
+        observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
+        observing::keep((&project, &root), observations, output);
         let again = Session::open(global, &against, output)?;
+        sight_after = work.look(&again).sight(&environment, &context.common);
         let now = again.read(Reading::Declarations);
         let after_classes = self::classes(&now, &owed);
         let mut after_asked = Vec::new();
@@ -96,20 +143,34 @@ pub(crate) fn run(global: &Global, args: &Run, output: &Output) -> anyhow::Resul
                 }
             }
         }
-        let context = Context { root: &root, environment: &environment, common: standing(&again, args) };
+        let common = standing(&again, args);
+        let context = Context { root: &root, environment: &environment, arguments, common };
         let after = session.timed("looked again", || identify(&now, &after_asked, &context));
-        settled(&project, &mut items, &executed, (&before, &after), &numbers, &receipts, &mut no_verdict);
+        settled(
+            &project,
+            &mut items,
+            &executed,
+            (&before, &after),
+            &numbers,
+            &paid.receipts,
+            &mut no_verdict,
+        );
     }
-    drop(lane);
-    let answer = answered(items, selection.omitted, no_verdict);
-    show(global, output, &answer, &executed, &compared.sentence)
-}
-
-/// Somebody else is at it: nothing was looked at.
-fn deferred(global: &Global, output: &Output) -> anyhow::Result<Exit> {
-    let why = Denied::new("deferred", "another `owed run` works on this project; nothing was started");
-    let answer = answered(Vec::new(), 0, vec![why]);
-    show(global, output, &answer, &[], "")
+    let audit = match args.audit {
+        Some(percent) => {
+            Some(audited::judge((&project, &root), &items, &executed, &before, (&paid.receipts, percent))?)
+        }
+        None => None,
+    };
+    if let Some(limits) = &ran_with {
+        limits.explain(&mut no_verdict);
+    }
+    let mut answer = answered(items, selection.omitted, no_verdict);
+    answer.tripped = paid.standing.tripped().map(str::to_owned);
+    answer.audit = audit;
+    let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
+    let idle = work::idle(&selection);
+    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
 }
 
 /// The owed tests, each once.
@@ -142,6 +203,8 @@ fn items(
                     errors: Vec::new(),
                 },
                 run: false,
+                reused: None,
+                audited: None,
             })
         })
         .collect();
@@ -164,20 +227,16 @@ fn asked(items: &[Item]) -> Vec<Asked> {
 }
 
 /// Takes what is paid for, and says of the rest why it is not.
-fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, receipts: &Receipts) {
+fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, paid: &Paid) {
     for item in items {
-        let decision = if may_reuse(item.class.opacity) {
-            decide(item.number, &key(project, item.number), before, receipts)
-        } else {
-            Decision::run(Denial::Class, item.class.cause.clone())
-        };
-        match decision {
+        match paid.decide(project, item.number, &item.class, before) {
             Decision::Reuse(receipt) => {
                 item.result.outcome = "reused";
                 item.result.receipt = Some(receipt.id().to_owned());
                 item.result.cases = receipt.cases.into();
                 item.result.duration_ms = receipt.duration_ms;
                 item.result.runtime_verified = true;
+                item.reused = Some(receipt);
             }
             Decision::Run { denial, detail, .. } => {
                 item.result.denied.push(Denied::new(denial.word(), detail));
@@ -190,12 +249,12 @@ fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, receipt
 fn executions(
     project: &Project<'_>,
     items: &mut [Item],
-    runs: &Runs<'_>,
+    (runs, limits): (&Runs<'_>, &Limits),
     no_verdict: &mut Vec<Denied>,
     output: &Output,
 ) -> Vec<Executed> {
     let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for item in items.iter_mut().filter(|item| item.result.outcome != "reused") {
+    for item in items.iter_mut().filter(|item| item.result.outcome == "not-run") {
         item.run = true;
         wanted.entry(project.tests[item.number].suite).or_default().push(item.number);
     }
@@ -217,7 +276,9 @@ fn executions(
             directory(project.suites[suite].project.root.clone()),
             render::count(command.1.len(), "test file"),
         )));
-        match execute(project, suite, command, runs, number) {
+        // Asked again each time: the host is not what it was when the plan was made.
+        let runs = Runs { workers: limits.workers(), timeout: limits.time_left(), ..*runs };
+        match execute(project, suite, command, &runs, number) {
             Ok(done) => executed.push(done),
             Err(NoRun::Unavailable(missing)) => {
                 no_verdict.push(Denied::new("unavailable", format!("{}; {}", missing.what, missing.remedy)));
@@ -271,7 +332,7 @@ fn settled(
             (item.number, numbers.get(&item.number).copied()),
             &key(project, item.number),
             item.class.opacity.word(),
-            file,
+            (file, observing::loaded(executed, suite, &item.result.path)),
             (before, after),
             (receipts, table.as_deref()),
         );
@@ -297,17 +358,9 @@ fn answered(items: Vec<Item>, omitted: usize, mut no_verdict: Vec<Denied>) -> Ru
         let detail = format!("{} without a result", render::count(open, "test file"));
         no_verdict.push(Denied::new("incomplete", detail));
     }
-    no_verdict.sort();
-    no_verdict.dedup();
-    let failed = results.iter().any(|result| result.outcome == "failed");
-    let verdict = match (failed, no_verdict.is_empty()) {
-        (true, _) => "failed",
-        (false, true) => "passed",
-        (false, false) => "no-verdict",
-    };
-    let reused = results.iter().filter(|result| result.outcome == "reused").count();
-    let record = results.iter().any(|result| result.receipt.is_some()).then(|| ".owed/receipts".to_owned());
-    RunAnswer { schema: "owed.run/1", verdict, no_verdict, results, omitted, reused, record }
+    let mut answer = RunAnswer { no_verdict, results, omitted, ..RunAnswer::empty() };
+    answer.judge();
+    answer
 }
 
 fn show(

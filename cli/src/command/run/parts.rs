@@ -1,14 +1,11 @@
-//! What `owed run` is put together from: classes, environment, standing entries, the one
-//! lane of a project.
+//! What `owed run` is put together from: classes, environment, standing entries.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use owed_engine::opacity::{PinName, opacity};
 use owed_engine::project::Project;
 use owed_engine::receipt::{Dimension, Entry};
 use owed_engine::selection::Opacity;
-use owed_gates::home;
 use owed_gates::runs::environment::Environment;
 use owed_gates::runs::store::Key;
 use owed_gates::supervise::Supervisor;
@@ -105,7 +102,7 @@ pub(in crate::command) fn environment(strict: Option<&BTreeSet<String>>) -> Envi
 pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> {
     let hash = |text: &str| owed_gates::runs::look::digest(text.as_bytes());
     let mut entries = vec![
-        Entry::new(Dimension::Engine, "owed", env!("CARGO_PKG_VERSION")),
+        Entry::new(Dimension::Engine, "owed", env!("OWED_FINGERPRINT")),
         Entry::new(Dimension::Policy, "settings", hash(&format!("{:?}", session.config.settings))),
         Entry::new(Dimension::Command, "arguments", hash(&format!("{:?}", args.runner_arguments))),
         Entry::new(Dimension::Command, "timeout", format!("{:?}", args.timeout)),
@@ -121,16 +118,4 @@ pub(in crate::command) fn standing(session: &Session, args: &Run) -> Vec<Entry> 
 /// The supervisor: this program, once more.
 pub(in crate::command) fn supervisor() -> anyhow::Result<Supervisor> {
     Ok(Supervisor { program: host::current_exe()?, arguments: vec![crate::SUPERVISE.into()] })
-}
-
-/// The one lane of a project: heavy work of two processes is never done at once.
-pub(in crate::command) struct Lane {
-    _lock: host::Lock,
-}
-
-impl Lane {
-    /// Enters it; `None` when another process is in it.
-    pub(in crate::command) fn enter(root: &Path) -> anyhow::Result<Option<Self>> {
-        Ok(host::try_lock(&home::own(root, "")?.join("run.lock"))?.map(|lock| Self { _lock: lock }))
-    }
 }

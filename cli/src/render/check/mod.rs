@@ -253,7 +253,8 @@ pub(crate) fn reason(word: &str) -> &'static str {
         "binary" => "it holds binary data",
         "not-utf8" => "it is not UTF-8",
         "unreadable" => "it cannot be read",
-        "depth" => "it is nested too deeply",
+        "depth" => "it is nested more deeply than limits.depth, or than its language allows",
+        "timeout" => "measuring it takes more steps than a file may: its names lie in too many scopes",
         "unsupported-language" => "owed does not measure functions of its language",
         _ => "it was not read",
     }

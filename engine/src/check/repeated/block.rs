@@ -74,6 +74,21 @@ pub(super) fn different(function: &Function) -> usize {
     hashes.len()
 }
 
+/// Whether a function has at least `least` different statements.
+pub(super) fn has_different(function: &Function, least: usize) -> bool {
+    let mut found: Vec<u64> = Vec::with_capacity(least);
+    for statement in &function.shape.statements {
+        let hash = hash(function, statement);
+        if !found.contains(&hash) {
+            found.push(hash);
+        }
+        if found.len() >= least {
+            return true;
+        }
+    }
+    false
+}
+
 fn hash(function: &Function, statement: &Statement) -> u64 {
     let symbols = &function.shape.symbols[statement.start as usize..statement.end as usize];
     renumbered_part(symbols).into_iter().fold(0, |all, one| mix(all.rotate_left(11) ^ one))

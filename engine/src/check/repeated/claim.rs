@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::comment;
 use super::group::{Group, Hole, Member, Tier, shared_name};
-use super::normal::renumbered;
+use super::normal::claimed;
 use super::{Candidate, Found, Sources};
 use crate::check::report::CheckedFile;
 
@@ -40,32 +40,31 @@ struct Loaded {
     same: Option<bool>,
 }
 
-/// Finds the groups among `candidates`; gives the functions that are in one.
+/// What was found among the functions of one digest.
+#[derive(Debug, Default)]
+pub(super) struct Claimed {
+    pub(super) digest: u128,
+    pub(super) found: Found,
+    /// The functions that are in a group, by file and number.
+    pub(super) taken: Vec<(u32, u32)>,
+}
+
+/// Finds the groups among `candidates`, by digest.
 pub(super) fn find(
     mut candidates: Vec<Candidate>,
     asked: &[bool],
     sources: &dyn Sources,
     across_files: bool,
-    found: &mut Found,
-) -> FxHashSet<(u32, u32)> {
+) -> Vec<Claimed> {
     candidates.par_sort_unstable_by_key(|c| (c.digest, c.file, c.number));
     let same = |a: &Candidate, b: &Candidate| a.digest == b.digest && (across_files || a.file == b.file);
     let is_asked = |group: &[Candidate]| group.iter().any(|one| asked[one.file as usize]);
     let groups = candidates.chunk_by(same).filter(|group| group.len() > 1 && is_asked(group));
     let groups: Vec<&[Candidate]> = groups.collect();
-    let mut taken = FxHashSet::default();
-    for batch in groups.chunks(BATCH) {
-        verify(batch, sources, found, &mut taken);
-    }
-    taken
+    groups.chunks(BATCH).flat_map(|batch| verify(batch, sources)).collect()
 }
 
-fn verify(
-    batch: &[&[Candidate]],
-    sources: &dyn Sources,
-    found: &mut Found,
-    taken: &mut FxHashSet<(u32, u32)>,
-) {
+fn verify(batch: &[&[Candidate]], sources: &dyn Sources) -> Vec<Claimed> {
     let total: u64 = batch.iter().flat_map(|group| group.iter()).map(|c| u64::from(c.symbols)).sum();
     let wanted: Vec<Wanted> = batch
         .iter()
@@ -97,16 +96,20 @@ fn verify(
     for one in loaded {
         by_group.entry(one.wanted.group).or_default().push(one);
     }
-    for (number, members) in by_group {
-        let id = format!("{:032x}", batch[number as usize][0].digest);
+    let of_group = |(number, members): (u32, Vec<Loaded>)| {
+        let digest = batch[number as usize][0].digest;
+        let mut claimed = Claimed { digest, ..Claimed::default() };
+        let id = format!("{digest:032x}");
         for mut same in split(members) {
-            super::suppress(&mut same, found, |one| (&one.member, one.allowed.as_ref()));
+            super::suppress(&mut same, &mut claimed.found, |one| (&one.member, one.allowed.as_ref()));
             if same.len() > 1 {
-                taken.extend(same.iter().map(|one| (one.wanted.file, one.wanted.number)));
-                found.groups.push(group(&id, &same));
+                claimed.taken.extend(same.iter().map(|one| (one.wanted.file, one.wanted.number)));
+                claimed.found.groups.push(group(&id, &same));
             }
         }
-    }
+        claimed
+    };
+    by_group.into_iter().map(of_group).collect()
 }
 
 /// Reads members again, file by file; what cannot be read the same way twice is left out.
@@ -128,7 +131,7 @@ fn load(
                 if text.contains("owed: allow") { super::lines(&text) } else { Vec::new() };
             let one = |wanted: &Wanted| {
                 let function = facts.functions.get(wanted.number as usize)?;
-                let (same, symbols) = keep(*wanted, renumbered(&function.shape));
+                let (same, symbols) = keep(*wanted, claimed(function));
                 Some(Loaded {
                     wanted: *wanted,
                     member: Member {

@@ -21,6 +21,10 @@ pub use group::{Advice, Group, Hole, Member, Suppression, Tier};
 
 pub(crate) use normal::content_digest;
 
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
 use crate::check::policy::Policy;
 use crate::check::ratchet::{AcceptedGroup, Debt};
 use crate::check::report::CheckedFile;
@@ -29,6 +33,16 @@ use crate::problem::Problem;
 
 /// Fewer statements make no claim: two short functions are alike by chance.
 pub const FEWEST_STATEMENTS: u32 = 5;
+
+/// Different statements that make more than a table.
+const FEWEST_DIFFERENT: usize = 3;
+
+/// Whether a function says the same thing over and over with other values: a list of calls, a
+/// `switch` from names to names. Two of these are one implementation only when their values
+/// are equal, too.
+pub fn is_table(function: &Function) -> bool {
+    !block::has_different(function, FEWEST_DIFFERENT)
+}
 
 /// What is kept of a function until groups are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +68,20 @@ impl Kept {
         if function.statements < FEWEST_STATEMENTS || function.has_nested || function.delegate {
             return;
         }
-        let digest = normal::shape_digest(&function.shape);
+        let digest = normal::digest(&normal::claimed(function));
         let symbols = u32::try_from(function.shape.symbols.len()).unwrap_or(u32::MAX);
         self.claims.push(Candidate { digest, file: 0, number, symbols });
         if advice {
             self.near.extend(near::Near::of(function, digest, number));
             self.windows.extend(block::windows(function, number));
         }
+    }
+}
+
+impl Kept {
+    /// The digests of its functions.
+    pub(in crate::check) fn digests(&self) -> impl Iterator<Item = u128> {
+        self.claims.iter().map(|candidate| candidate.digest)
     }
 }
 
@@ -73,7 +94,7 @@ pub(in crate::check) trait Sources: Sync {
 }
 
 /// What was found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::check) struct Found {
     pub(in crate::check) groups: Vec<Group>,
     pub(in crate::check) suppressed: Vec<Suppression>,
@@ -92,9 +113,11 @@ pub(in crate::check) fn find(
     let mut found = Found::default();
     let numbered = || files.iter().zip(0u32..);
     let across_files = policy.across_files;
-    let claims =
-        numbered().flat_map(|(kept, file)| kept.claims.iter().map(move |c| Candidate { file, ..*c }));
-    let mut taken = claim::find(claims.collect(), asked, sources, across_files, &mut found);
+    let mut taken: FxHashSet<(u32, u32)> = FxHashSet::default();
+    for claimed in claim::find(candidates(files, |_| true), asked, sources, across_files) {
+        found.take(claimed.found);
+        taken.extend(claimed.taken);
+    }
     if policy.advice {
         let near = numbered().flat_map(|(kept, file)| kept.near.iter().map(move |one| one.within(file)));
         taken.extend(near::find(near.collect(), asked, sources, across_files, &mut found));
@@ -102,14 +125,74 @@ pub(in crate::check) fn find(
             numbered().flat_map(|(kept, file)| kept.windows.iter().map(move |one| one.within(file)));
         block::find(windows.collect(), &taken, asked, sources, across_files, &mut found);
     }
-    group::sort(&mut found.groups);
-    let accepted: &[AcceptedGroup] = debt.map_or(&[], |debt| &debt.repeated);
-    accepted::mark(&mut found.groups, accepted);
-    found.suppressed.sort();
-    found.suppressed.dedup();
-    found.problems.sort();
-    found.problems.dedup();
+    found.settle(debt);
     found
+}
+
+fn candidates(files: &[&Kept], wanted: impl Fn(u128) -> bool) -> Vec<Candidate> {
+    let numbered = files.iter().zip(0u32..);
+    let all = numbered.flat_map(|(kept, file)| kept.claims.iter().map(move |c| Candidate { file, ..*c }));
+    all.filter(|candidate| wanted(candidate.digest)).collect()
+}
+
+/// Claims that were verified before, by digest: when a file changes, only the digests that it
+/// had or has are looked at again.
+#[derive(Debug, Default)]
+pub(in crate::check) struct Claims {
+    by_digest: BTreeMap<u128, Vec<Found>>,
+    /// Digests that are to be looked at again; `None` for all.
+    stale: Option<FxHashSet<u128>>,
+}
+
+impl Claims {
+    /// Functions of these digests came or went.
+    pub(in crate::check) fn changed(&mut self, digests: impl Iterator<Item = u128>) {
+        if let Some(stale) = &mut self.stale {
+            stale.extend(digests);
+        }
+    }
+
+    /// What [`find`] gives for all of `files` when no advice is asked for.
+    pub(in crate::check) fn find(
+        &mut self,
+        files: &[&Kept],
+        sources: &dyn Sources,
+        policy: &Policy,
+        debt: Option<&Debt>,
+    ) -> Found {
+        let stale = self.stale.replace(FxHashSet::default());
+        let wanted = |digest| stale.as_ref().is_none_or(|stale| stale.contains(&digest));
+        self.by_digest.retain(|digest, _| !wanted(*digest));
+        let asked = vec![true; files.len()];
+        for claimed in claim::find(candidates(files, wanted), &asked, sources, policy.across_files) {
+            self.by_digest.entry(claimed.digest).or_default().push(claimed.found);
+        }
+        let mut found = Found::default();
+        for one in self.by_digest.values().flatten() {
+            found.take(one.clone());
+        }
+        found.settle(debt);
+        found
+    }
+}
+
+impl Found {
+    fn take(&mut self, more: Self) {
+        self.groups.extend(more.groups);
+        self.suppressed.extend(more.suppressed);
+        self.problems.extend(more.problems);
+    }
+
+    /// In the order of answers, with what was accepted before marked.
+    fn settle(&mut self, debt: Option<&Debt>) {
+        group::sort(&mut self.groups);
+        let accepted: &[AcceptedGroup] = debt.map_or(&[], |debt| &debt.repeated);
+        accepted::mark(&mut self.groups, accepted);
+        self.suppressed.sort();
+        self.suppressed.dedup();
+        self.problems.sort();
+        self.problems.dedup();
+    }
 }
 
 /// Takes the members out that a comment with a reason speaks for.

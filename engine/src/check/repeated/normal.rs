@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::check::ratchet::mix;
-use crate::function::{Shape, Symbol};
+use crate::function::{Function, Shape, Symbol};
 
 /// The symbols of a body with its local names renumbered. Two functions are the same
 /// implementation exactly when these are equal.
@@ -51,19 +51,29 @@ fn open(symbol: Symbol) -> u64 {
     }
 }
 
-/// The first 16 bytes of the BLAKE3 hash of [`renumbered`].
-pub(super) fn shape_digest(shape: &Shape) -> u128 {
-    digest(&renumbered(shape))
+/// What two members of a claim have in common: the symbols, and of a table its literals, which
+/// are all that it says.
+pub(super) fn claimed(function: &Function) -> Vec<u64> {
+    let mut symbols = renumbered(&function.shape);
+    if super::is_table(function) {
+        symbols.extend(literals(&function.shape));
+    }
+    symbols
 }
 
-/// The same with the literals: what the function does, whatever it is called.
+/// The first 16 bytes of the BLAKE3 hash of [`renumbered`] with the literals: what the function
+/// does, whatever it is called.
 pub(crate) fn content_digest(shape: &Shape) -> u128 {
     let mut symbols = renumbered(shape);
-    for literal in &shape.literals {
-        let hash = blake3::hash(literal.as_bytes());
-        symbols.push(u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("8 of 32 bytes")));
-    }
+    symbols.extend(literals(shape));
     digest(&symbols)
+}
+
+fn literals(shape: &Shape) -> impl Iterator<Item = u64> {
+    shape.literals.iter().map(|literal| {
+        let hash = blake3::hash(literal.as_bytes());
+        u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("8 of 32 bytes"))
+    })
 }
 
 pub(super) fn digest(symbols: &[u64]) -> u128 {
@@ -81,6 +91,10 @@ pub(super) fn digest(symbols: &[u64]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn shape_digest(shape: &Shape) -> u128 {
+        digest(&renumbered(shape))
+    }
 
     fn shape(symbols: &[Symbol]) -> Shape {
         Shape { symbols: symbols.to_vec(), ..Shape::default() }

@@ -1,7 +1,7 @@
 //! Bytes to functions, or the reason why they are not known.
 
 use crate::facts::Damage;
-use crate::function::FunctionFacts;
+use crate::function::{FunctionFacts, Limits};
 use crate::language::{Language, SourceFile};
 use crate::problem::Unchecked;
 use crate::read::text_of;
@@ -11,9 +11,10 @@ pub(super) fn functions(
     language: &dyn Language,
     path: &str,
     bytes: &[u8],
-    limit: u64,
+    size: u64,
+    limits: &Limits,
 ) -> Result<FunctionFacts, (Unchecked, Option<u32>)> {
-    if bytes.len() as u64 > limit {
+    if bytes.len() as u64 > size {
         return Err((Unchecked::TooLarge, None));
     }
     match text_of(bytes) {
@@ -21,12 +22,16 @@ pub(super) fn functions(
         Err(reason) => return Err((reason, None)),
         Ok(_) => {}
     }
-    let facts =
-        language.functions(SourceFile { path, bytes }).ok_or((Unchecked::UnsupportedLanguage, None))?;
+    let facts = language
+        .functions_within(SourceFile { path, bytes }, limits)
+        .ok_or((Unchecked::UnsupportedLanguage, None))?;
     match facts.damage.first() {
         None => Ok(facts),
-        Some(Damage { cause, line, .. }) if cause.starts_with("depth") => {
+        Some(Damage { cause, line, .. }) if cause.starts_with(Limits::DEPTH_CAUSE) => {
             Err((Unchecked::Depth, Some(*line)))
+        }
+        Some(Damage { cause, line, .. }) if cause.starts_with(Limits::WORK_CAUSE) => {
+            Err((Unchecked::Timeout, Some(*line)))
         }
         Some(damage) => Err((Unchecked::Unparsable, Some(damage.line))),
     }

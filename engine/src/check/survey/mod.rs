@@ -17,12 +17,14 @@ use crate::check::coverage::{Coverage, crap};
 use crate::check::exclusion::{Exclusions, Rule};
 use crate::check::policy::{CompiledCaps, Policy};
 use crate::check::ratchet::{Base, Debt, Fate, Identity, Judged, Looked, Ratchet, Seen, judge};
-use crate::check::repeated::{self, Kept, Sources};
+use crate::check::repeated::{self, Claims, Kept, Sources};
 use crate::check::report::{CheckedFile, Excluded, Ledger, Measured, Report};
+use crate::check::tests::Tests;
 use crate::function::FunctionFacts;
 use crate::language::Language;
 use crate::path;
 use crate::problem::{NotChecked, Problem, Unchecked};
+use crate::project::Project;
 use crate::tree::Tree;
 use functions::functions;
 use watch::Watch;
@@ -48,6 +50,22 @@ pub struct Input<'a> {
     pub coverage: Option<&'a Coverage>,
 }
 
+impl<'a> Input<'a> {
+    /// A project that was read, with the tests that its runners know; no debt, base or coverage.
+    pub fn of(project: &'a Project<'_>, tests: &'a Tests) -> Self {
+        Self {
+            tree: project.tree,
+            languages: project.plugins.languages,
+            tests: &tests.paths,
+            unseen: &project.not_checked,
+            broken_links: &[],
+            debt: None,
+            base: None,
+            coverage: None,
+        }
+    }
+}
+
 /// A project, read for checks.
 pub struct Survey<'a> {
     input: Input<'a>,
@@ -62,6 +80,8 @@ pub struct Survey<'a> {
     /// Functions of changed files before the change.
     before: Option<Vec<Identity>>,
     problems: Vec<Problem>,
+    /// Claims that were verified for answers about one file.
+    claims: Claims,
 }
 
 /// What became of a file.
@@ -91,6 +111,7 @@ impl<'a> Survey<'a> {
             overlay: BTreeMap::new(),
             before: None,
             problems: Vec::new(),
+            claims: Claims::default(),
             input,
             policy,
         };
@@ -105,26 +126,57 @@ impl<'a> Survey<'a> {
 
     /// Replaces the text of one file, as an editor holds it; `None` removes the file.
     pub fn replace(&mut self, path: &str, bytes: Option<Vec<u8>>) {
-        let Some(bytes) = bytes else {
-            self.files.remove(path);
-            self.overlay.remove(path);
-            return;
+        let outcome = match bytes {
+            None => {
+                self.overlay.remove(path);
+                None
+            }
+            Some(bytes) => {
+                self.overlay.insert(path.to_owned(), bytes);
+                self.is_wanted(path).then(|| self.look(path))
+            }
         };
-        self.overlay.insert(path.to_owned(), bytes);
-        if self.is_wanted(path) {
-            let outcome = self.look(path);
-            self.files.insert(path.to_owned(), outcome);
+        let changed = |claims: &mut Claims, outcome: &Outcome| {
+            if let Outcome::Checked(digest) = outcome {
+                claims.changed(digest.repeated.digests());
+            }
+        };
+        if let Some(old) = self.files.remove(path) {
+            changed(&mut self.claims, &old);
+        }
+        if let Some(new) = outcome {
+            changed(&mut self.claims, &new);
+            self.files.insert(path.to_owned(), new);
         }
     }
 
     /// The whole answer.
     pub fn report(&self) -> Report {
-        self.answer(&|path| self.policy.holds(path), !self.policy.within.is_empty())
+        let mut report = self.measured(&|_| true);
+        if self.policy.questions.repeated {
+            self.with_files(|kept, asked, again| {
+                report.take(repeated::find(kept, asked, again, &self.policy, self.input.debt));
+            });
+        }
+        report
     }
 
-    /// The answer about one file: its functions, and the groups that it has a part in.
-    pub fn report_about(&self, file: &str) -> Report {
-        self.answer(&|path| path == file, true)
+    /// The part of [`Survey::report`] that is about one file, as [`Report::about`] gives it, in
+    /// the time that one file takes: what was verified for the last answer is not verified
+    /// again. With [`Policy::advice`] it takes as long as the whole.
+    pub fn report_about(&mut self, file: &str) -> Report {
+        if self.policy.advice {
+            return self.report().about(file);
+        }
+        let mut report = self.measured(&|path| path == file);
+        if self.policy.questions.repeated {
+            let mut claims = std::mem::take(&mut self.claims);
+            self.with_files(|kept, _, again| {
+                report.take(claims.find(kept, again, &self.policy, self.input.debt));
+            });
+            self.claims = claims;
+        }
+        report.about(file)
     }
 
     /// How each measured language counts tokens, sorted.
@@ -184,7 +236,7 @@ impl<'a> Survey<'a> {
         if self.rules.is_generated(path, &bytes) {
             return Outcome::Excluded(Rule::Generated);
         }
-        match functions(language, path, &bytes, self.policy.file_size) {
+        match functions(language, path, &bytes, self.policy.file_size, &self.policy.limits) {
             Ok(facts) => Outcome::Checked(Box::new(self.digest(language.name(), path, &bytes, &facts))),
             Err((reason, line)) => Outcome::NotChecked(reason, line),
         }
@@ -239,35 +291,34 @@ impl<'a> Survey<'a> {
     }
 
     fn read_base(&mut self, base: &Base) -> Vec<Identity> {
-        let read: Vec<Result<Vec<Identity>, Problem>> =
-            base.files
-                .par_iter()
-                .filter_map(|(path, bytes)| Some((path, bytes.as_ref()?)))
-                .filter(|(path, bytes)| {
-                    self.rules.by_name(path).is_none() && !self.rules.is_generated(path, bytes)
-                })
-                .filter_map(|(path, bytes)| Some((path, bytes, self.language_of(path)?)))
-                .map(|(path, bytes, language)| {
-                    let facts = functions(language, path, bytes, self.policy.file_size).map_err(
-                        |(reason, line)| Problem {
-                            code: "base-not-checked".to_owned(),
-                            path: path.clone(),
-                            line,
-                            detail: format!(
-                                "the base of this file is {}, so its functions over their cap count as new",
-                                reason.word()
-                            ),
-                        },
-                    )?;
-                    let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
-                    let identities = facts.functions.iter().map(|function| {
-                        let ordinal = ordinals.entry(&function.name).or_insert(0);
-                        *ordinal += 1;
-                        Identity::of(language.name(), path, function, *ordinal)
-                    });
-                    Ok(identities.collect())
-                })
-                .collect();
+        let read: Vec<Result<Vec<Identity>, Problem>> = base
+            .files
+            .par_iter()
+            .filter_map(|(path, bytes)| Some((path, bytes.as_ref()?)))
+            .filter(|(path, bytes)| {
+                self.rules.by_name(path).is_none() && !self.rules.is_generated(path, bytes)
+            })
+            .filter_map(|(path, bytes)| Some((path, bytes, self.language_of(path)?)))
+            .map(|(path, bytes, language)| {
+                let facts = functions(language, path, bytes, self.policy.file_size, &self.policy.limits)
+                    .map_err(|(reason, line)| Problem {
+                        code: "base-not-checked".to_owned(),
+                        path: path.clone(),
+                        line,
+                        detail: format!(
+                            "the base of this file is {}, so its functions over their cap count as new",
+                            reason.word()
+                        ),
+                    })?;
+                let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
+                let identities = facts.functions.iter().map(|function| {
+                    let ordinal = ordinals.entry(&function.name).or_insert(0);
+                    *ordinal += 1;
+                    Identity::of(language.name(), path, function, *ordinal)
+                });
+                Ok(identities.collect())
+            })
+            .collect();
         let mut before = Vec::new();
         for file in read {
             match file {
@@ -278,26 +329,20 @@ impl<'a> Survey<'a> {
         before
     }
 
-    /// The answer about the files that `holds` says belong to the question.
-    fn answer(&self, holds: &dyn Fn(&str) -> bool, partial: bool) -> Report {
+    /// The answer without repeated implementations; `listed` says whose functions are wanted.
+    fn measured(&self, listed: &dyn Fn(&str) -> bool) -> Report {
         let mut report = Report { problems: self.problems.clone(), ..Report::default() };
-        report.files = self.ledger(holds);
-        for (_, digest) in self.checked().filter(|(path, _)| holds(path)) {
+        report.problems.sort();
+        report.problems.dedup();
+        report.files = self.ledger();
+        for (_, digest) in self.checked().filter(|(path, _)| self.policy.holds(path) && listed(path)) {
             report.functions.extend(digest.listed.iter().cloned());
         }
         if self.policy.questions.tokens {
-            let (judged, ratchet) = self.judge(holds, partial, &report.files);
+            let (judged, ratchet) = self.judge(&report.files);
             report.ratchet = ratchet;
             place(&mut report.functions, judged);
         }
-        if self.policy.questions.repeated {
-            let found = self.repeated(holds);
-            report.repeated = found.groups;
-            report.suppressed = found.suppressed;
-            report.problems.extend(found.problems);
-        }
-        report.problems.sort();
-        report.problems.dedup();
         report
     }
 
@@ -308,7 +353,8 @@ impl<'a> Survey<'a> {
         })
     }
 
-    fn ledger(&self, holds: &dyn Fn(&str) -> bool) -> Ledger {
+    fn ledger(&self) -> Ledger {
+        let holds = |path: &str| self.policy.holds(path);
         let mut ledger = Ledger::default();
         for (path, outcome) in self.files.iter().filter(|(path, _)| holds(path)) {
             let path = path.clone();
@@ -339,12 +385,8 @@ impl<'a> Survey<'a> {
         ledger
     }
 
-    fn judge(
-        &self,
-        holds: &dyn Fn(&str) -> bool,
-        partial: bool,
-        files: &Ledger,
-    ) -> (Vec<(Identity, Judged)>, Ratchet) {
+    fn judge(&self, files: &Ledger) -> (Vec<(Identity, Judged)>, Ratchet) {
+        let holds = |path: &str| self.policy.holds(path);
         let mut seen: Vec<Seen> = Vec::new();
         for (path, digest) in self.checked() {
             let (cap, in_scope) = (self.caps.of(path), holds(path));
@@ -374,7 +416,7 @@ impl<'a> Survey<'a> {
         let looked = Looked {
             fate: &fate,
             left_out: &left_out,
-            partial,
+            partial: !self.policy.within.is_empty(),
             measure: &|language| self.measure(language),
             before: self.before.as_deref(),
             changed: &|path| self.input.base.is_some_and(|base| base.files.contains_key(path)),
@@ -386,7 +428,9 @@ impl<'a> Survey<'a> {
         )
     }
 
-    fn repeated(&self, holds: &dyn Fn(&str) -> bool) -> repeated::Found {
+    /// Hands over what is kept of each measured file, which are asked about, and how they are
+    /// read again; all by the number of the file.
+    fn with_files(&self, work: impl FnOnce(&[&Kept], &[bool], &dyn Sources)) {
         let files: Vec<CheckedFile> = self
             .checked()
             .map(|(path, digest)| CheckedFile {
@@ -396,9 +440,8 @@ impl<'a> Survey<'a> {
             })
             .collect();
         let kept: Vec<&Kept> = self.checked().map(|(_, digest)| &digest.repeated).collect();
-        let asked: Vec<bool> = files.iter().map(|file| holds(&file.path)).collect();
-        let again = Again { survey: self, files };
-        repeated::find(&kept, &asked, &again, &self.policy, self.input.debt)
+        let asked: Vec<bool> = files.iter().map(|file| self.policy.holds(&file.path)).collect();
+        work(&kept, &asked, &Again { survey: self, files });
     }
 }
 
@@ -426,7 +469,9 @@ impl Sources for Again<'_, '_> {
         let path = &self.file(number).path;
         let language = self.survey.language_of(path)?;
         let bytes = self.survey.bytes(path).ok()?;
-        let facts = functions(language, path, &bytes, self.survey.policy.file_size).ok()?;
+        let facts =
+            functions(language, path, &bytes, self.survey.policy.file_size, &self.survey.policy.limits)
+                .ok()?;
         Some((bytes.into_owned(), facts))
     }
 }

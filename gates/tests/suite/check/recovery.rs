@@ -227,6 +227,10 @@ impl Disk for LosesAcks {
         Ok(if is_ack { Box::new(LossyFile { file, left }) } else { file })
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
     fn sync_dir(&self, path: &Path) -> std::io::Result<()> {
         RealDisk.sync_dir(path)
     }

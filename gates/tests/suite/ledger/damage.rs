@@ -224,6 +224,10 @@ impl Disk for ReadOnly {
         }
     }
 
+    fn rename(&self, _: &std::path::Path, _: &std::path::Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
     fn sync_dir(&self, path: &std::path::Path) -> std::io::Result<()> {
         RealDisk.sync_dir(path)
     }

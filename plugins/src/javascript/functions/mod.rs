@@ -23,24 +23,22 @@
 mod exports;
 mod faults;
 mod lexemes;
+mod reach;
 mod shape;
 mod types;
 mod walk;
 mod words;
 
 use owed_engine::facts::{Damage, Span};
-use owed_engine::function::FunctionFacts;
+use owed_engine::function::{FunctionFacts, Limits};
 use owed_engine::language::SourceFile;
 use owed_engine::path;
 use oxc_allocator::Allocator;
 
 use super::read::{blocks, depth, lines::Lines, parse};
 
-/// Brackets open at once in a file that is measured.
-const DEEPEST: u32 = 1_000;
-
 /// Measures one file.
-pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
+pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> FunctionFacts {
     let (bytes, offset) = match file.bytes.strip_prefix(b"\xEF\xBB\xBF") {
         Some(rest) => (rest, 3),
         None => (file.bytes, 0),
@@ -54,7 +52,7 @@ pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
             return damaged("not valid UTF-8", line, Span { start: at + offset, end: at + offset });
         }
     };
-    let mut facts = read_text(file.path, text);
+    let mut facts = read_text(file.path, text, limits);
     for span in facts.functions.iter_mut().map(|it| &mut it.span) {
         span.start += offset;
         span.end += offset;
@@ -66,26 +64,34 @@ pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
     facts
 }
 
-fn read_text(path: &str, text: &str) -> FunctionFacts {
+fn read_text(path: &str, text: &str, limits: &Limits) -> FunctionFacts {
     let extension = path::extension(path);
     if blocks::is_template(extension) {
         let (script, jsx) = blocks::script(extension, text);
         let dialect = if jsx { "tsx" } else { "ts" };
-        return measured(&script, dialect, false, true);
+        return measured(&script, dialect, false, true, limits);
     }
     let declarations = super::read::is_declaration_file(path::basename(path));
-    measured(text, extension, declarations, false)
+    measured(text, extension, declarations, false, limits)
 }
 
-fn measured(text: &str, extension: &str, declarations: bool, template: bool) -> FunctionFacts {
-    if let Some(at) = too_deep(text.as_bytes()) {
+fn measured(
+    text: &str,
+    extension: &str,
+    declarations: bool,
+    template: bool,
+    limits: &Limits,
+) -> FunctionFacts {
+    if let Some(at) = too_deep(text.as_bytes(), limits.depth) {
         // Not judged by the tokens, which only a parser knows, but there is no program
         // with so many brackets even if half of them were in strings.
         let at = u32::try_from(at).unwrap_or(u32::MAX);
-        return damaged(&depth_cause(), Lines::new(text).line(at), Span { start: at, end: at });
+        return damaged(&depth_cause(limits), Lines::new(text).line(at), Span { start: at, end: at });
     }
-    let work = || super::read::with_arena(|arena| parsed(arena, text, extension, declarations, template));
-    depth::with_room(text, work).unwrap_or_else(|| damaged(&depth_cause(), 1, Span { start: 0, end: 0 }))
+    let work =
+        || super::read::with_arena(|arena| parsed(arena, text, extension, declarations, template, limits));
+    depth::with_room(text, work)
+        .unwrap_or_else(|| damaged(&depth_cause(limits), 1, Span { start: 0, end: 0 }))
 }
 
 fn parsed(
@@ -94,6 +100,7 @@ fn parsed(
     extension: &str,
     declarations: bool,
     template: bool,
+    limits: &Limits,
 ) -> FunctionFacts {
     let parsed =
         parse::parse(arena, text, extension, declarations, parse::Want { tokens: true, strict: true });
@@ -101,12 +108,16 @@ fn parsed(
     if !parsed.faults.is_empty() {
         return faults::facts(parsed.faults, &lines);
     }
-    if let Some(at) = lexemes::deeper_than(&parsed.answer.tokens, DEEPEST) {
-        return damaged(&depth_cause(), lines.line(at), Span { start: at, end: at + 1 });
+    if let Some(at) = lexemes::deeper_than(&parsed.answer.tokens, limits.depth) {
+        return damaged(&depth_cause(limits), lines.line(at), Span { start: at, end: at + 1 });
     }
     let program = arena.alloc(parsed.answer.program);
     if !parsed.plain.is_empty() && !types::used(program) {
         return faults::facts(parsed.plain, &lines);
+    }
+    if let Some(at) = reach::exhausted(program, text, limits.work) {
+        let cause = format!("{}its names lie in too many scopes", Limits::WORK_CAUSE);
+        return damaged(&cause, lines.line(at), Span { start: at, end: at + 1 });
     }
     let (scoping, mut early) = faults::early(program, text, template);
     if !template {
@@ -134,8 +145,8 @@ fn parsed(
     FunctionFacts { functions, damage: Vec::new() }
 }
 
-fn depth_cause() -> String {
-    format!("depth: nested deeper than {DEEPEST} levels")
+fn depth_cause(limits: &Limits) -> String {
+    format!("{}nested deeper than {} levels", Limits::DEPTH_CAUSE, limits.depth)
 }
 
 fn damaged(cause: &str, line: u32, span: Span) -> FunctionFacts {
@@ -144,9 +155,9 @@ fn damaged(cause: &str, line: u32, span: Span) -> FunctionFacts {
 
 /// Where many times more brackets are open than any measured file has, so that parsing it
 /// would only cost time and memory. Brackets in strings and comments count too.
-fn too_deep(bytes: &[u8]) -> Option<usize> {
-    const FAR: i64 = 50 * DEEPEST as i64;
-    if bytes.len() < DEEPEST as usize * 50 {
+fn too_deep(bytes: &[u8], limit: u32) -> Option<usize> {
+    let far = 50 * i64::from(limit.max(Limits::DEPTH));
+    if (bytes.len() as i64) < far {
         return None;
     }
     let mut open = 0_i64;
@@ -157,7 +168,7 @@ fn too_deep(bytes: &[u8]) -> Option<usize> {
             change -= i32::from(matches!(byte, b')' | b']' | b'}'));
         }
         open = (open + i64::from(change)).max(0);
-        if open > FAR {
+        if open > far {
             return Some(at * 128);
         }
     }

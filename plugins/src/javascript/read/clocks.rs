@@ -73,12 +73,22 @@ enum By {
     Once,
 }
 
+/// A call that may bring the real clock back.
+#[derive(Debug)]
+struct Real {
+    at: u32,
+    /// The hook or test it is in.
+    hook: Option<Role>,
+    /// Where the function ends of which it is a statement, in no branch or loop.
+    ends: Option<u32>,
+}
+
 /// What a file says about fake timers.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     fakes: Vec<Fake>,
-    /// Calls that may bring the real clock back, with the hook they are in.
-    reals: Vec<(u32, Option<Role>)>,
+    /// Calls that may bring the real clock back.
+    reals: Vec<Real>,
     /// Starts at the real time, in a body: the next `setSystemTime` of it settles it. One at
     /// the top or in a hook before the tests is in `None`.
     started: Vec<Option<Span>>,
@@ -192,7 +202,12 @@ impl<'a> Walk<'_, 'a> {
                     Role::AfterEach | Role::AfterAll | Role::BeforeEach | Role::BeforeAll | Role::Case
                 )
             });
-            self.timers.reals.push((call.span.start, hook));
+            let direct = matches!(
+                (self.ancestor(1), self.ancestor(2)),
+                (Some(AstKind::ExpressionStatement(_)), Some(AstKind::FunctionBody(_)))
+            );
+            let ends = self.bodies.last().filter(|_| direct).map(|body| body.span.end);
+            self.timers.reals.push(Real { at: call.span.start, hook, ends });
         }
     }
 
@@ -299,7 +314,9 @@ impl Timers {
         let mut in_case = false;
         let mut hoisted = false;
         let mut in_hook = false;
+        let mut deferred = false;
         for body in inner {
+            deferred = true;
             match body.role {
                 Role::Case => in_case = true,
                 Role::Declaration | Role::Method if !in_case => hoisted = true,
@@ -311,12 +328,17 @@ impl Timers {
             return false;
         }
         match fake.by {
-            By::Order => !self.reals.iter().any(|(real, _)| (fake.from..fake.to).contains(real)),
+            // A statement of the same function that comes after the read has not run yet,
+            // unless the read waits in a function of its own.
+            By::Order => self.reals.iter().all(|real| {
+                !(fake.from..fake.to).contains(&real.at)
+                    || !deferred && real.ends == Some(fake.to) && real.at > at
+            }),
             By::Each => {
                 let restored = |hook: &Option<Role>| matches!(hook, Some(Role::AfterEach | Role::AfterAll));
-                in_case && self.reals.iter().all(|(_, hook)| restored(hook))
+                in_case && self.reals.iter().all(|real| restored(&real.hook))
             }
-            By::Once => self.reals.iter().all(|(_, hook)| matches!(hook, Some(Role::AfterAll))),
+            By::Once => self.reals.iter().all(|real| matches!(real.hook, Some(Role::AfterAll))),
         }
     }
 }

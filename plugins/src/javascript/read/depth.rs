@@ -34,7 +34,7 @@ pub(in crate::javascript) fn with_room<T>(text: &str, work: impl FnOnce() -> T) 
 /// and every space after a word counts as one. Its length is counted since the last
 /// block with `;`, `,` or `{`, and a quarter of a link counts as a level, because a link
 /// costs fewer frames than a bracket.
-fn estimate(bytes: &[u8]) -> usize {
+pub(in crate::javascript) fn estimate(bytes: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let mut depth = 0_usize;
     let mut chain = 0_usize;

@@ -133,6 +133,17 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             Usage::Has(_) => {}
+            Usage::Escape
+                if whole
+                    && op.root.name == "console"
+                    && matches!(
+                        (self.ancestor(up + 1), self.ancestor(up + 2)),
+                        (Some(AstKind::SpreadElement(_)), Some(AstKind::ObjectExpression(_)))
+                    ) =>
+            {
+                let otherwise = (shown, EffectClass::Opaque(Opaque::Clock), span);
+                self.watch(super::watched::Kind::Console, up + 2, vec![otherwise]);
+            }
             Usage::Pattern(_) | Usage::Computed | Usage::Escape if whole => {
                 self.root_escapes(&op, span);
             }
@@ -158,7 +169,12 @@ impl<'a> Walk<'_, 'a> {
                 Some(name) if matches!(usage, Usage::Update) => self.environment(name, span),
                 Some(_) => {}
                 None if self.assigns_names(span) => {}
-                None => self.named(&shown, "whole-env", span),
+                None => {
+                    self.named(&shown, "whole-env", span);
+                    if matches!(usage, Usage::Write) && self.is_replaced(span) {
+                        self.mutates(&shown, span);
+                    }
+                }
             },
             ("process", _) if op.path.as_slice() == ["exitCode"] => {}
             ("module", _) if matches!(op.path.first(), Some(&"exports") | None) => {}
@@ -177,6 +193,13 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => self.mutates(&shown, span),
         }
+    }
+
+    /// `process.env = {}`: the thing itself gets another value, and not a member of it.
+    fn is_replaced(&self, target: Span) -> bool {
+        self.stack.iter().rev().any(|node| {
+            matches!(node, AstKind::AssignmentExpression(it) if oxc_span::GetSpan::span(&it.left) == target)
+        })
     }
 
     /// `Object.assign(process.env, { A: "1" })`: only literal names are set.

@@ -1,6 +1,8 @@
 //! Nodes that are no use of a root: members of any value, `with`, `this`, `super(…)`,
 //! constructions.
 
+use std::borrow::Cow;
+
 use owed_engine::facts::{EffectClass, Opaque};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
@@ -26,10 +28,14 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn on_computed(&mut self, it: &'a ComputedMemberExpression<'a>) {
         if let Some(name) = key(&it.expression) {
             self.on_member_of(&it.object, name, it.span);
+        } else if !self.declarations
+            && let Some(name) = self.constant_text(&it.expression, 8)
+        {
+            self.on_member_of(&it.object, &name, it.span);
         }
     }
 
-    fn on_member_of(&mut self, object: &'a Expression<'a>, name: &'a str, span: Span) {
+    fn on_member_of(&mut self, object: &'a Expression<'a>, name: &str, span: Span) {
         let pool = is_pool_member(name);
         if is_file_time(name) {
             return self.on_file_time(span);
@@ -87,7 +93,12 @@ impl<'a> Walk<'_, 'a> {
 
     /// A property of a pattern is being visited: `const { stack } = error`.
     pub(super) fn on_binding_property(&mut self, it: &'a BindingProperty<'a>) {
-        let Some(name) = static_key(&it.key) else { return };
+        let name = match static_key(&it.key) {
+            Some(name) => Some(Cow::Borrowed(name)),
+            None if self.declarations => None,
+            None => it.key.as_expression().and_then(|key| self.constant_text(key, 8)).map(Cow::Owned),
+        };
+        let Some(name) = name.as_deref() else { return };
         if is_waiting_query(name) {
             return self.on_waiting_query(name, it.span);
         }
@@ -140,7 +151,7 @@ impl<'a> Walk<'_, 'a> {
     fn on_constructor(&mut self, object: &'a Expression<'a>, span: Span) {
         let own = match object.get_inner_expression() {
             Expression::ThisExpression(_) => self.is_instance(),
-            Expression::ObjectExpression(_) => self.is_own_member(object, "constructor"),
+            Expression::ObjectExpression(_) | Expression::Identifier(_) => self.is_own_object(object),
             _ => false,
         };
         if !own {

@@ -36,6 +36,22 @@ impl<'a> Walk<'_, 'a> {
         self.owns(object, name, 8)
     }
 
+    /// Whether an object is a literal with a member `constructor` of its own, by a constant
+    /// that nothing else is said of.
+    pub(super) fn is_own_object(&self, object: &'a Expression<'a>) -> bool {
+        match object.get_inner_expression() {
+            Expression::ObjectExpression(it) => object_has(it, "constructor"),
+            Expression::Identifier(it) => match self.binding(it) {
+                Binding::Init { init, keys } if keys.is_empty() => {
+                    matches!(init.get_inner_expression(), Expression::ObjectExpression(it)
+                        if object_has(it, "constructor"))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn owns(&self, object: &'a Expression<'a>, name: &str, steps: u32) -> bool {
         if steps == 0 {
             return false;

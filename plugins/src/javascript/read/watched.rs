@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Stats,
     /// What `.constructor` gave.
     Constructor,
+    /// A copy of the methods of `console`, kept to put them back.
+    Console,
 }
 
 /// A value that a constant holds.
@@ -149,6 +151,18 @@ impl<'a> Walk<'_, 'a> {
                 matches!(&call.callee, Expression::Identifier(it) if it.name == "expect")
                     && call.callee.span() != node
             }
+            // `Object.assign(console, copy)`.
+            Some(AstKind::CallExpression(call)) if kind == Kind::Console => {
+                let is_console = |argument: &Argument<'a>| {
+                    argument.as_expression().is_some_and(|e| {
+                        matches!(e.get_inner_expression(), Expression::Identifier(it)
+                            if self.is_global(it, "console"))
+                    })
+                };
+                self.operation(&call.callee)
+                    .is_some_and(|op| op.root.name == "Object" && op.path.as_slice() == ["assign"])
+                    && call.arguments.first().is_some_and(is_console)
+            }
             _ => false,
         };
         if harmless { Verdict::Harmless } else { Verdict::Counts }
@@ -187,6 +201,7 @@ impl<'a> Walk<'_, 'a> {
             Kind::Date => is_zoneless(name),
             Kind::Stats => KINDS.contains(&name),
             Kind::Constructor => matches!(name, "name" | "prototype"),
+            Kind::Console => !name.starts_with("time"),
             Kind::Format => match name {
                 "resolvedOptions" | "formatRange" | "formatRangeToParts" => true,
                 "format" | "formatToParts" => match self.ancestor(member + 1) {
@@ -250,6 +265,7 @@ fn only_kinds(kind: Kind, pattern: &ObjectPattern<'_>) -> bool {
             static_key(&property.key).is_some_and(|name| match kind {
                 Kind::Stats => KINDS.contains(&name),
                 Kind::Constructor => name == "name",
+                Kind::Console => !name.starts_with("time"),
                 Kind::Date | Kind::Format => false,
             })
         })

@@ -10,7 +10,11 @@ use super::walk::Walk;
 impl<'a> Walk<'_, 'a> {
     /// The scopes around, innermost first.
     fn around(&self) -> impl Iterator<Item = &Scope<'a>> {
-        self.open.iter().rev().map(|scope| &self.scopes.list[*scope as usize])
+        self.open
+            .iter()
+            .rev()
+            .take_while(|_| self.scopes.step())
+            .map(|scope| &self.scopes.list[*scope as usize])
     }
 
     fn here(&self) -> &Scope<'a> {

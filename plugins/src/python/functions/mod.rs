@@ -27,7 +27,7 @@ mod walk;
 mod words;
 
 use owed_engine::facts::{Damage, Span};
-use owed_engine::function::FunctionFacts;
+use owed_engine::function::{FunctionFacts, Limits};
 use owed_engine::language::SourceFile;
 use owed_engine::path;
 use ruff_python_ast::{ModModule, PythonVersion};
@@ -37,7 +37,7 @@ use ruff_text_size::Ranged;
 use super::read::text::{self, Lines, offset};
 
 /// Measures one file.
-pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
+pub(super) fn read(file: SourceFile<'_>, limits: &Limits) -> FunctionFacts {
     let decoded = text::decode(file.bytes);
     let lines = Lines::new(&decoded.text);
     if let Some((cause, at)) = decoded.refused {
@@ -52,7 +52,7 @@ pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
             Span { start: at, end: at + 1 },
         );
     }
-    if let Some((cause, at)) = depth::before_parsing(decoded.text.as_bytes()) {
+    if let Some((cause, at)) = depth::before_parsing(decoded.text.as_bytes(), limits.depth) {
         return damaged(cause, lines.line(at), Span { start: at, end: at });
     }
     let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::latest_preview());
@@ -61,21 +61,31 @@ pub(super) fn read(file: SourceFile<'_>) -> FunctionFacts {
         .expect("module mode gives a module");
     let stub = path::extension(file.path) == "pyi";
     // Trees are walked and freed recursively.
-    depth::with_room(parsed, |parsed| measured(parsed, &decoded.text, &lines, stub))
+    depth::with_room(parsed, limits.depth, |parsed| measured(parsed, &decoded.text, &lines, stub, limits))
 }
 
-fn measured(parsed: &Parsed<ModModule>, text: &str, lines: &Lines<'_>, stub: bool) -> Option<FunctionFacts> {
+fn measured(
+    parsed: &Parsed<ModModule>,
+    text: &str,
+    lines: &Lines<'_>,
+    stub: bool,
+    limits: &Limits,
+) -> Option<FunctionFacts> {
     if !parsed.errors().is_empty() {
         let found = parsed.errors().iter().map(|error| (error.error.to_string(), error.range()));
         return Some(faults::facts(found.collect(), lines));
     }
     let tokens = parsed.tokens();
-    if let Some((cause, at)) = depth::of_tokens(tokens) {
+    if let Some((cause, at)) = depth::of_tokens(tokens, limits.depth) {
         return Some(damaged(cause, lines.line(at), Span { start: at, end: at + 1 }));
     }
-    let scopes = scopes::Scopes::of(parsed.syntax())?;
+    let scopes = scopes::Scopes::of(parsed.syntax(), limits.work)?;
     let mut walk = walk::Walk::new(text, tokens, &scopes, lines, stub);
     walk.module(&parsed.syntax().body);
+    if let Some(at) = walk.exhausted() {
+        let cause = format!("{}its names lie in too many scopes", Limits::WORK_CAUSE);
+        return Some(damaged(cause, lines.line(at), Span { start: at, end: at + 1 }));
+    }
     let errors = walk.faults();
     if !errors.is_empty() {
         return Some(faults::facts(errors, lines));

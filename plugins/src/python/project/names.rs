@@ -107,14 +107,13 @@ pub(crate) fn is_pytest_plugin(name: &str) -> bool {
 /// Whether `name` is a top-level module of the standard library in any supported version.
 pub(crate) fn is_stdlib(name: &str) -> bool {
     static NAMES: OnceLock<rustc_hash::FxHashSet<&'static str>> = OnceLock::new();
-    NAMES
-        .get_or_init(|| {
-            include_str!("../../../../queries/python/stdlib.txt")
-                .lines()
-                .filter(|line| !line.is_empty() && !line.starts_with('#'))
-                .collect()
-        })
-        .contains(name)
+    NAMES.get_or_init(|| stdlib().collect()).contains(name)
+}
+
+/// The top-level modules of the standard library in any supported version, sorted.
+pub(crate) fn stdlib() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("../../../../queries/python/stdlib.txt").lines();
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Whether `name` is a Python identifier (keywords are let through).

@@ -185,6 +185,7 @@ fn facts(
             Vec::new()
         },
         effects,
+        offered: found.offered,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),
     })

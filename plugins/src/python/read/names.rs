@@ -16,7 +16,7 @@ use super::modules::{
     fixture, imported, is_module_with_effects, is_pure_builtin, module_of, unwrapped, without_builtins,
 };
 use super::rows::{Class, Entry, TABLE, is_stdlib};
-use super::scope::{Binding, Bound, MODULE, ScopeId, Symbol, flag};
+use super::scope::{Binding, Bound, MODULE, ScopeId, ScopeKind, Symbol, flag};
 use super::walk::{Statement, Target, Walk};
 
 /// Names answered for within one another; longer chains of aliases are given up, and said so.
@@ -24,7 +24,7 @@ const HOPS: u32 = 48;
 /// Steps for all names of a file; more means aliases that go round in circles.
 const BUDGET: u32 = 1 << 20;
 
-type Roots = Rc<[String]>;
+pub(super) type Roots = Rc<[String]>;
 
 /// Looks names up in one walked file.
 pub(super) struct Names<'w, 'a> {
@@ -171,8 +171,14 @@ impl<'w, 'a> Names<'w, 'a> {
             Expr::Subscript(subscript) => match &*subscript.slice {
                 Expr::StringLiteral(name) if self.is(&subscript.value, scope, "sys.modules") => {
                     let module = name.value.to_str();
-                    imported(Target { level: 0, module, name: None, type_only: false })
-                        .map_or_else(nothing, |name| Rc::new([name]))
+                    imported(Target {
+                        level: 0,
+                        module,
+                        name: None,
+                        type_only: false,
+                        range: subscript.range,
+                    })
+                    .map_or_else(nothing, |name| Rc::new([name]))
                 }
                 _ => nothing(),
             },
@@ -206,7 +212,8 @@ impl<'w, 'a> Names<'w, 'a> {
                     // `__import__("a.b")` gives `a`.
                     let top = function.ends_with("__import__") && call.arguments.len() == 1;
                     let module = if top { text.split('.').next().unwrap_or(text) } else { text };
-                    all.extend(imported(Target { level: 0, module, name: None, type_only: false }));
+                    let range = call.arguments.range;
+                    all.extend(imported(Target { level: 0, module, name: None, type_only: false, range }));
                 }
             }
             "getattr" => {
@@ -243,12 +250,34 @@ impl<'w, 'a> Names<'w, 'a> {
         let names = &self.walk.names;
         let Some(symbol) = names.find(&name.id) else { return nothing() };
         match names.resolve(scope, symbol) {
-            Some(at) => self.of_symbol(at, symbol, member),
-            None if name.id.as_str() == "__builtins__" => Rc::new(["builtins".to_owned()]),
-            None if names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(&name.id) => {
-                either(&(Rc::new([name.id.as_str().to_owned()]) as Roots), &self.starred(&name.id))
+            // In the body of a class, a name that is not bound there yet is that of the module.
+            Some(at) if at == scope && names.scope(at).kind == ScopeKind::Class => {
+                let mut around = names.scope(at).parent;
+                while names.scope(around).kind == ScopeKind::Class {
+                    around = names.scope(around).parent;
+                }
+                let outer = match names.resolve(around, symbol) {
+                    Some(outer) => self.of_symbol(outer, symbol, member),
+                    None => self.unbound(&name.id, symbol),
+                };
+                either(&self.of_symbol(at, symbol, member), &outer)
             }
-            None => self.starred(&name.id),
+            Some(MODULE) if names.is_unsure(symbol) => {
+                either(&self.of_symbol(MODULE, symbol, member), &self.unbound(&name.id, symbol))
+            }
+            Some(at) => self.of_symbol(at, symbol, member),
+            None => self.unbound(&name.id, symbol),
+        }
+    }
+
+    /// What a name that no scope of the file binds stands for.
+    fn unbound(&self, name: &str, symbol: Symbol) -> Roots {
+        match name {
+            "__builtins__" => Rc::new(["builtins".to_owned()]),
+            _ if self.walk.names.flags(symbol) & flag::BUILTIN != 0 || is_pure_builtin(name) => {
+                either(&(Rc::new([name.to_owned()]) as Roots), &self.starred(name))
+            }
+            _ => self.starred(name),
         }
     }
 
@@ -277,6 +306,11 @@ impl<'w, 'a> Names<'w, 'a> {
             all.push(name.to_owned());
         }
         if all.is_empty() { nothing() } else { all.into() }
+    }
+
+    /// What a name that is bound in the scope `at` stands for.
+    pub(super) fn symbol(&self, at: ScopeId, symbol: Symbol) -> Roots {
+        self.of_symbol(at, symbol, false)
     }
 
     fn of_symbol(&self, at: ScopeId, symbol: Symbol, member: bool) -> Roots {

@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use ruff_python_ast::{self as ast, Expr};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An interned identifier: one more than its index, so that none costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +113,9 @@ pub(super) struct Scopes<'a> {
     latest: FxHashMap<(ScopeId, Symbol), u32>,
     /// Functions by the scope of their bodies, and where each is bound.
     bodies: FxHashMap<ScopeId, (&'a ast::StmtFunctionDef, ScopeId)>,
+    /// Names of the module that may not be bound when they are read: only on some way, or
+    /// deleted again.
+    unsure: FxHashSet<Symbol>,
     /// `self.name = value`, by the scope of the class.
     members: FxHashMap<(ScopeId, Symbol), u32>,
 }
@@ -222,6 +225,26 @@ impl<'a> Scopes<'a> {
 
     pub(super) fn scope(&self, id: ScopeId) -> &Scope {
         &self.scopes[id.0 as usize]
+    }
+
+    /// Notes that the module may not have `symbol` when it is read. Then it is a builtin's.
+    pub(super) fn doubt(&mut self, symbol: Symbol) {
+        self.unsure.insert(symbol);
+    }
+
+    /// Whether `symbol`, bound in `scope`, is the module's there.
+    pub(super) fn is_global(&self, scope: ScopeId, symbol: Symbol) -> bool {
+        self.bindings(scope, symbol).any(|binding| matches!(binding.bound, Bound::Global))
+    }
+
+    /// Whether the module may not have `symbol` when it is read.
+    pub(super) fn is_unsure(&self, symbol: Symbol) -> bool {
+        self.unsure.contains(&symbol)
+    }
+
+    /// Every symbol bound in `scope`.
+    pub(super) fn symbols_in(&self, scope: ScopeId) -> Vec<Symbol> {
+        (0..self.names.len()).map(Symbol::new).filter(|s| self.latest.contains_key(&(scope, *s))).collect()
     }
 
     /// The scope in which `symbol`, read in `scope`, is bound; `None` for builtins and

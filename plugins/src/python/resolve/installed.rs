@@ -7,7 +7,7 @@
 use owed_engine::facts::{Import, ImportKind, Names};
 use owed_engine::path;
 use owed_engine::resolve::{Installed, InstalledModule};
-use owed_engine::tree::Kind;
+use owed_engine::tree::{Kind, Tree};
 
 use super::PythonResolver;
 use super::index::join;
@@ -15,6 +15,35 @@ use crate::python::project::names::{is_identifier, is_stdlib};
 
 /// Where environments lie in a project, by custom of their tools.
 const ENVIRONMENTS: &[&str] = &[".venv", "venv", "env", ".env", "virtualenv"];
+
+/// The `site-packages` of the environments that lie in these directories.
+pub(crate) fn environments<'d>(tree: &dyn Tree, bases: impl IntoIterator<Item = &'d str>) -> Vec<String> {
+    let mut bases: Vec<&str> = bases.into_iter().collect();
+    bases.sort_unstable();
+    bases.dedup();
+    let mut sites = Vec::new();
+    for base in bases {
+        for environment in ENVIRONMENTS.iter().map(|name| join(base, name)) {
+            sites.push(join(&environment, "Lib/site-packages"));
+            for lib in ["lib", "lib64"] {
+                let lib = join(&environment, lib);
+                let versions = tree.list(&lib).into_iter().filter(|(name, _)| name.starts_with("python"));
+                sites.extend(versions.map(|(name, _)| join(&lib, &format!("{name}/site-packages"))));
+            }
+        }
+        sites.push(join(base, "site-packages"));
+    }
+    sites.retain(|site| tree.is_dir(site));
+    // `lib64` is mostly a link to `lib`.
+    let mut seen = Vec::new();
+    sites.retain(|site| {
+        let real = tree.real(site);
+        let new = !seen.contains(&real);
+        seen.push(real);
+        new
+    });
+    sites
+}
 
 impl PythonResolver<'_> {
     /// What `import`, written in the file `from`, runs of an installed package.
@@ -83,33 +112,9 @@ impl PythonResolver<'_> {
 
     /// The directories with installed packages.
     fn find_sites(&self) -> Vec<String> {
-        let tree = self.index.tree();
         let mut bases: Vec<&str> = self.starts.iter().map(String::as_str).collect();
         bases.push("");
-        bases.sort_unstable();
-        bases.dedup();
-        let mut sites = Vec::new();
-        for base in bases {
-            for environment in ENVIRONMENTS.iter().map(|name| join(base, name)) {
-                sites.push(join(&environment, "Lib/site-packages"));
-                for lib in ["lib", "lib64"] {
-                    let lib = join(&environment, lib);
-                    let versions = tree.list(&lib).into_iter().filter(|(name, _)| name.starts_with("python"));
-                    sites.extend(versions.map(|(name, _)| join(&lib, &format!("{name}/site-packages"))));
-                }
-            }
-            sites.push(join(base, "site-packages"));
-        }
-        sites.retain(|site| tree.is_dir(site));
-        // `lib64` is mostly a link to `lib`.
-        let mut seen = Vec::new();
-        sites.retain(|site| {
-            let real = tree.real(site);
-            let new = !seen.contains(&real);
-            seen.push(real);
-            new
-        });
-        sites
+        environments(self.index.tree(), bases)
     }
 
     /// Follows `names` from `start`. Whether the first of them is there, and, unless the

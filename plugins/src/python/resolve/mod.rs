@@ -29,6 +29,7 @@ use owed_engine::tree::Tree;
 use rustc_hash::FxHashMap;
 
 use self::index::{Child, Forms, Index, Place, join};
+pub(crate) use self::installed::environments;
 use self::walk::{End, Trail, walk};
 use crate::python::project::Layout;
 use crate::python::project::names::{is_identifier, is_stdlib};

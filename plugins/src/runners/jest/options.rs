@@ -1,9 +1,10 @@
 //! The options of one jest project: from a configuration value to what the engine asks
 //! for, with everything that is not known kept beside it.
 
+use owed_engine::facts::Opaque;
 use owed_engine::path;
 use owed_engine::resolve::Listing;
-use owed_engine::runner::{RunnerProject, SharedRole};
+use owed_engine::runner::{RunnerEffect, RunnerProject, SharedRole};
 
 use super::matcher::Matcher;
 use super::projects::{Context, Source, root_dir};
@@ -28,6 +29,19 @@ pub(super) struct Draft {
 pub(super) fn draft(context: &Context<'_>, source: &Source) -> Draft {
     let root = root_dir(context, &source.value, &source.dir).unwrap_or_else(|| source.dir.clone());
     Drafting { context, source, root, unknown: source.unknown.clone(), shared: Inputs::default() }.run()
+}
+
+/// `randomize` draws the order of the tests of each file.
+fn randomized(value: &Value, config: Option<&str>) -> Vec<RunnerEffect> {
+    if value.get("randomize").truthy() == Some(false) {
+        return Vec::new();
+    }
+    vec![RunnerEffect {
+        reason: Opaque::Random,
+        operation: "randomize".to_owned(),
+        path: config.unwrap_or_default().to_owned(),
+        fix: "Take `randomize` out of the configuration.".to_owned(),
+    }]
 }
 
 /// A project under construction.
@@ -85,6 +99,8 @@ impl Drafting<'_, '_> {
                     .map(|dir| Listing { dir: dir.clone(), glob: "**/__mocks__/**".to_owned() })
                     .collect(),
                 unsettled: Vec::new(),
+                effects: randomized(value, self.source.config.as_deref()),
+                isolated: false,
             },
             matcher,
             snapshots: !moved,

@@ -150,6 +150,8 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         shared: shared.finish(),
         listings: Vec::new(),
         unsettled,
+        effects: Vec::new(),
+        isolated: false,
     }
 }
 

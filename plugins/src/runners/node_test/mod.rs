@@ -199,5 +199,7 @@ fn project(
         shared: shared.finish(),
         listings: Vec::new(),
         unsettled,
+        effects: Vec::new(),
+        isolated: false,
     }
 }

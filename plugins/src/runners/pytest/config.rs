@@ -30,6 +30,10 @@ pub(crate) struct Config {
     pub(crate) pythonpath: Vec<String>,
     /// Plugins loaded with `-p`.
     pub(crate) plugins: Vec<String>,
+    /// Plugins kept out with `-p no:`.
+    pub(crate) without: Vec<String>,
+    /// All options of `addopts`.
+    pub(crate) words: Vec<String>,
     /// `--ignore` paths, as written.
     pub(crate) ignore: Vec<String>,
     /// `--ignore-glob` patterns.
@@ -113,6 +117,7 @@ impl Config {
 
     /// Takes command-line options (`addopts`).
     pub(crate) fn options(&mut self, words: &[String]) {
+        self.words.extend(words.iter().cloned());
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
             let (name, inline) = match word.split_once('=') {
@@ -130,7 +135,10 @@ impl Config {
             let value = if takes && inline.is_none() { words.next().cloned() } else { inline };
             let Some(value) = value else { continue };
             match name {
-                "-p" if !value.starts_with("no:") => self.plugins.push(value),
+                "-p" => match value.strip_prefix("no:") {
+                    Some(plugin) => self.without.push(plugin.to_owned()),
+                    None => self.plugins.push(value),
+                },
                 "--ignore" => self.ignore.push(value),
                 "--ignore-glob" => self.ignore_globs.push(value),
                 "--doctest-glob" => self.doctest_globs.push(value),

@@ -91,6 +91,7 @@ fn discover_project(
     let resolver = PythonResolver::new(view.tree, &resolve);
     let mut common = shared::manifests(&survey.layout, dir, Some(config));
     common.extend(shared::toolchain(&survey.layout, &survey.commands.python_path, config));
+    common.extend(shared::hiding(view, dir, &resolve.source_roots));
     let (modules, lost) = shared::modules(&survey.layout, config, &resolver);
     let plugins: Vec<String> = modules
         .iter()
@@ -122,10 +123,13 @@ fn discover_project(
             let root = around.last().map_or(dir, |config| config.dir.as_str());
             let mut own = shared::of_test(view, root, test);
             own.extend(around.iter().filter_map(|config| shared::in_force(config)));
-            if !test.ends_with(".py") || project.doctests.binary_search(test).is_ok() {
+            let documents = project.doctests.binary_search(test).is_ok();
+            if !test.ends_with(".py") || documents {
                 own.extend(shared::of_doctest(view, test, &resolver));
             }
-            TestFile { path: test.clone(), shared: own }
+            // `python_files = *.py` names every module.
+            let has_tests = (view.facts)(test).is_some_and(|facts| !facts.tests.is_empty());
+            TestFile { path: test.clone(), shared: own, also_source: documents || !has_tests }
         })
         .collect();
     let found = RunnerProject {
@@ -136,6 +140,8 @@ fn discover_project(
         shared: common,
         listings: listings(project),
         unsettled: unsettled(view, dir, project, &plugins),
+        effects: shared::effects(view.tree, &survey.layout, config),
+        isolated: false,
     };
     (found, problems)
 }

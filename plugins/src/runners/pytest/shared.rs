@@ -3,16 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use owed_engine::facts::{EffectClass, Import, ImportKind, LoadMode, Names, PathBase, Presence, Span};
+use owed_engine::facts::{
+    EffectClass, Import, ImportKind, LoadMode, Names, Opaque, PathBase, Presence, Span,
+};
 use owed_engine::path;
-use owed_engine::resolve::{ResolveOptions, Resolver, Target, UnknownImport};
-use owed_engine::runner::{Load, Shared, SharedRole, View};
+use owed_engine::resolve::{Listing, ResolveOptions, Resolver, Target, UnknownImport};
+use owed_engine::runner::{Load, RunnerEffect, Shared, SharedRole, View};
+use owed_engine::tree::Tree;
 
 use super::config::{Config, NAMES};
 use super::survey::Survey;
 use crate::python::project::Layout;
-use crate::python::project::names::{imports_of, is_pytest_plugin};
-use crate::python::resolve::PythonResolver;
+use crate::python::project::names::{imports_of, is_pytest_plugin, stdlib};
+use crate::python::resolve::{PythonResolver, environments};
 
 /// A file of the project, run with the project's own resolution.
 fn run(file: String, role: SharedRole) -> Shared {
@@ -106,6 +109,29 @@ pub(crate) fn manifests(layout: &Layout, dir: &str, config: Option<&Config>) -> 
     shared
 }
 
+/// Modules that hide one of the standard library from the runner itself: what lies in the
+/// working directory (`dir`) and in the source roots comes before it on `sys.path`. One that
+/// appears there is another run for every test; one that is there is run by every test.
+pub(crate) fn hiding(view: &View<'_>, dir: &str, roots: &[String]) -> Vec<Shared> {
+    // `test` is a common name of a folder, and no runner imports the standard one.
+    let names: Vec<&str> = stdlib().filter(|name| !name.starts_with('_') && *name != "test").collect();
+    let glob = format!("{{{}}}{{.py,.so,.*.so,.pyc,/__init__.py}}", names.join(","));
+    let dirs: BTreeSet<&str> = roots.iter().map(String::as_str).chain([dir]).collect();
+    let mut shared = Vec::new();
+    for dir in dirs {
+        let listing = Listing { dir: dir.to_owned(), glob: glob.clone() };
+        shared.push(data(Target::Listing(listing), SharedRole::Setup));
+        for name in &names {
+            let files = [format!("{name}.py"), format!("{name}/__init__.py")];
+            let files = files.iter().filter_map(|file| path::join(dir, file));
+            shared.extend(
+                files.filter(|file| view.tree.is_file(file)).map(|file| run(file, SharedRole::Setup)),
+            );
+        }
+    }
+    shared
+}
+
 /// pytest and its plugins as installed packages, the environment names it reads, and what
 /// Python loads by itself.
 pub(crate) fn toolchain(layout: &Layout, python_path: &[String], config: &Config) -> Vec<Shared> {
@@ -135,6 +161,63 @@ pub(crate) fn toolchain(layout: &Layout, python_path: &[String], config: &Config
         shared.extend(path::join(dir, file).map(|file| data(Target::File(file), SharedRole::Env)));
     }
     shared
+}
+
+/// Plugins and options that let verdicts differ from one run to the next: a random order, a
+/// seed from the clock, several processes. An option is looked for in `addopts`, a plugin
+/// among the declared dependencies and the distributions of the project's environments.
+pub(crate) fn effects(tree: &dyn Tree, layout: &Layout, config: &Config) -> Vec<RunnerEffect> {
+    let has = |distribution: &str| has_plugin(tree, layout, config, distribution);
+    let option = |names: &[&str]| option(&config.words, names);
+    let seeded = |name| option(&[name]).is_some_and(|seed| seed.parse::<u64>().is_ok());
+    let path = config.file.clone().unwrap_or_default();
+    let mut found = Vec::new();
+    let mut add = |reason, operation: &str, fix: &str| {
+        let (operation, fix, path) = (operation.to_owned(), fix.to_owned(), path.clone());
+        found.push(RunnerEffect { reason, operation, path, fix });
+    };
+    if has("pytest-randomly") && !seeded("--randomly-seed") {
+        add(Opaque::Random, "pytest-randomly", "add `-p no:randomly` or `--randomly-seed=1` to addopts");
+    }
+    let shuffles = option(&["--random-order", "--random-order-bucket"]).is_some();
+    if shuffles && !seeded("--random-order-seed") {
+        add(Opaque::Random, "pytest-random-order", "add `--random-order-seed=1` to addopts");
+    }
+    if option(&["--random", "--random-seed"]).is_some() && has("pytest-random") {
+        add(Opaque::Random, "pytest-random", "take `--random` out of addopts");
+    }
+    let joined = config.words.iter().find_map(|word| word.strip_prefix("-n").filter(|n| !n.is_empty()));
+    let workers = option(&["-n", "--numprocesses", "--dist"]).or(joined);
+    let alone = |workers: &str| matches!(workers.trim_start_matches('='), "0" | "no");
+    if !config.without.iter().any(|plugin| plugin == "xdist") && workers.is_some_and(|w| !alone(w)) {
+        add(Opaque::Concurrency, "pytest-xdist", "take `-n` out of addopts, and give it where it is wanted");
+    }
+    found
+}
+
+/// The value of the first of these options that is given.
+fn option<'w>(words: &'w [String], names: &[&str]) -> Option<&'w str> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let next = || words.get(at + 1).map_or("", String::as_str);
+        names.contains(&name).then(|| if value.is_empty() { next() } else { value })
+    })
+}
+
+/// Whether pytest loads a plugin by itself: it is declared or installed, and not kept out.
+fn has_plugin(tree: &dyn Tree, layout: &Layout, config: &Config, distribution: &str) -> bool {
+    let short = distribution.strip_prefix("pytest-").unwrap_or(distribution).replace('-', "_");
+    let module = distribution.replace('-', "_");
+    if config.without.iter().any(|plugin| *plugin == short || *plugin == module) {
+        return false;
+    }
+    let dir = config.dir.as_str();
+    let around = |d: &&crate::python::project::Distribution| {
+        path::is_within(dir, &d.dir) || (path::is_within(&d.dir, dir) && !d.fixture)
+    };
+    layout.distributions.iter().filter(around).any(|d| d.declared.contains(distribution))
+        || config.plugins.iter().any(|plugin| *plugin == short || *plugin == module)
+        || environments(tree, [dir, ""]).iter().any(|site| tree.is_dir(&format!("{site}/{module}")))
 }
 
 /// First-party modules that every run loads: `-p` plugins, the distribution's own pytest

@@ -3,6 +3,13 @@
 const { appendFileSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 
+// Processes that jest starts for its tests are started as this one was, so they load it, too.
+// What the tests see as arguments of node is the same either way: jest makes them a process
+// of their own making.
+const watcher = join(__dirname, "loaded_jest.cjs");
+process.execArgv.push("--require", watcher);
+require(watcher);
+
 const place = join(__dirname, "report.jsonl");
 const line = (value) => appendFileSync(place, `${JSON.stringify(value)}\n`);
 

@@ -20,6 +20,26 @@ function fileOf(runnable) {
   return null;
 }
 
+// What each test file required, as node's cache has it. Modules of the other kind are in no
+// cache, so that a file may have loaded more.
+function writeLoaded(tests) {
+  const lines = [];
+  for (const test of tests) {
+    const top = require.cache[test];
+    if (!top) continue;
+    const loaded = new Set();
+    const open = [top];
+    while (open.length > 0) {
+      const at = open.pop();
+      if (!at.filename || loaded.has(at.filename)) continue;
+      loaded.add(at.filename);
+      open.push(...(at.children ?? []));
+    }
+    lines.push(JSON.stringify({ file: test, loaded: [...loaded], whole: false }));
+  }
+  writeFileSync(join(__dirname, "loaded.jsonl"), lines.map((it) => `${it}\n`).join(""));
+}
+
 const { Spec } = mocha().reporters;
 
 module.exports = class extends Spec {
@@ -58,6 +78,11 @@ module.exports = class extends Spec {
     });
     runner.once("end", () => {
       files.delete(null);
+      try {
+        writeLoaded(files.keys());
+      } catch {
+        // Nothing is observed.
+      }
       for (const into of files.values()) {
         line({ ...into, ms: Math.round(into.ms), state: into.failed || into.errors.length ? "fail" : "pass" });
       }

@@ -2,6 +2,11 @@
 //! reporter or a plugin in the runner's own language, put into a directory of the run and
 //! named on the command line. The project's files and environment stay as they are.
 //!
+//! Beside the report, `loaded.jsonl` says which files each test file loaded, where the runner
+//! can tell: a line a test file, `{"file", "loaded", "whole"}` with absolute paths; `whole` when
+//! nothing can be missing. It is a list of names that only ever adds to what is known, so that
+//! whoever cannot make it leaves it out.
+//!
 //! Nothing here starts a process.
 
 use owed_engine::runner::{Invocation, Reported, Reporting};
@@ -13,8 +18,13 @@ const NODE: (&str, &str) = ("node_test.mjs", include_str!("node_test.mjs"));
 const PYTEST: (&str, &str) = ("owed_pytest.py", include_str!("owed_pytest.py"));
 const UNITTEST: (&str, &str) = ("owed_unittest.py", include_str!("owed_unittest.py"));
 
-fn reported(invocation: Invocation, asset: (&'static str, &'static str)) -> Reported {
-    Reported { invocation, files: vec![asset], report: "report.jsonl" }
+/// What notes the files that tests load, where that is no part of the reporter itself.
+const NODE_LOADED: (&str, &str) = ("loaded_node.cjs", include_str!("loaded_node.cjs"));
+const JEST_LOADED: (&str, &str) = ("loaded_jest.cjs", include_str!("loaded_jest.cjs"));
+const PYTHON_LOADED: (&str, &str) = ("owed_loaded.py", include_str!("owed_loaded.py"));
+
+fn reported(invocation: Invocation, files: &[(&'static str, &'static str)]) -> Reported {
+    Reported { invocation, files: files.to_vec(), report: "report.jsonl" }
 }
 
 /// Puts `ours`, the words for `workers` and the person's own at `at`.
@@ -43,26 +53,27 @@ fn max_workers(run: &Reporting<'_>) -> Option<String> {
 pub(super) fn vitest(invocation: Invocation, run: &Reporting<'_>) -> Reported {
     let ours = vec!["--reporter=default".to_owned(), format!("--reporter={}/{}", run.dir, VITEST.0)];
     let at = (place(&invocation, "run") + 1).min(invocation.argv.len());
-    reported(put(invocation, at, ours, max_workers(run), run), VITEST)
+    reported(put(invocation, at, ours, max_workers(run), run), &[VITEST])
 }
 
 /// jest (or what wraps it) with its own output and ours.
 pub(super) fn jest(invocation: Invocation, run: &Reporting<'_>) -> Reported {
     let ours = vec!["--reporters=default".to_owned(), format!("--reporters={}/{}", run.dir, JEST.0)];
     let at = place(&invocation, "--runTestsByPath");
-    reported(put(invocation, at, ours, max_workers(run), run), JEST)
+    reported(put(invocation, at, ours, max_workers(run), run), &[JEST, JEST_LOADED])
 }
 
 /// mocha, whose one reporter is ours on top of `spec`. `words` is how many words start it.
 pub(super) fn mocha(invocation: Invocation, run: &Reporting<'_>, words: usize) -> Reported {
     let ours = vec!["--reporter".to_owned(), format!("{}/{}", run.dir, MOCHA.0)];
     let jobs = run.workers.map(|n| format!("--jobs={n}"));
-    reported(put(invocation, words, ours, jobs, run), MOCHA)
+    reported(put(invocation, words, ours, jobs, run), &[MOCHA])
 }
 
 /// node's runner with `spec` on the terminal and ours in a file.
 pub(super) fn node(invocation: Invocation, run: &Reporting<'_>) -> Reported {
     let ours = vec![
+        format!("--require={}/{}", run.dir, NODE_LOADED.0),
         "--test-reporter=spec".to_owned(),
         "--test-reporter-destination=stdout".to_owned(),
         format!("--test-reporter={}/{}", run.dir, NODE.0),
@@ -70,7 +81,7 @@ pub(super) fn node(invocation: Invocation, run: &Reporting<'_>) -> Reported {
     ];
     let at = place(&invocation, "--test");
     let workers = run.workers.map(|n| format!("--test-concurrency={n}"));
-    reported(put(invocation, at, ours, workers, run), NODE)
+    reported(put(invocation, at, ours, workers, run), &[NODE, NODE_LOADED])
 }
 
 /// `python -m pytest …` through our program, which does the same. A file that cannot be
@@ -78,7 +89,7 @@ pub(super) fn node(invocation: Invocation, run: &Reporting<'_>) -> Reported {
 pub(super) fn pytest(mut invocation: Invocation, run: &Reporting<'_>) -> Reported {
     invocation.argv.splice(1..3, [format!("{}/{}", run.dir, PYTEST.0)]);
     let ours = vec!["--continue-on-collection-errors".to_owned()];
-    reported(put(invocation, 2, ours, None, run), PYTEST)
+    reported(put(invocation, 2, ours, None, run), &[PYTEST, PYTHON_LOADED])
 }
 
 /// `python -m unittest …` or `python manage.py test …` through our program.
@@ -91,5 +102,5 @@ pub(super) fn unittest(mut invocation: Invocation, run: &Reporting<'_>) -> Repor
         invocation.argv.splice(1..1, [program, "--program".to_owned()]);
         4 + usize::from(invocation.argv.get(4).is_some_and(|word| word == "test"))
     };
-    reported(put(invocation, at, Vec::new(), None, run), UNITTEST)
+    reported(put(invocation, at, Vec::new(), None, run), &[UNITTEST, PYTHON_LOADED])
 }

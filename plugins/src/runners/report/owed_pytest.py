@@ -2,11 +2,29 @@
 one JSON object a line, to ``report.jsonl`` beside this file. A report without its ``end``
 line is truncated."""
 
-import json
 import os
 import sys
 
-_PLACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report.jsonl")
+if not getattr(sys.flags, "safe_path", False):
+    # What `python -m pytest` puts first, before anything is imported from there.
+    sys.path[0] = os.getcwd()
+
+import importlib.util
+import json
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PLACE = os.path.join(_HERE, "report.jsonl")
+
+
+def _beside(name):
+    """Another file of the run, which is on no path."""
+    spec = importlib.util.spec_from_file_location("_" + name, os.path.join(_HERE, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_LOADED = _beside("owed_loaded")
 
 
 class _Report:
@@ -17,6 +35,7 @@ class _Report:
         self.interrupted = False
         self.root = None
         self.unmeasured = []
+        self.modules = set()
 
     def _of(self, path):
         if path not in self.files:
@@ -35,6 +54,18 @@ class _Report:
         # Workers of xdist share what a receipt would have to know apart.
         workers = getattr(config.option, "numprocesses", None)
         self.unmeasured = ["xdist"] if workers else []
+
+    def pytest_collection_finish(self, session):
+        _LOADED.stop()
+        self.modules = _LOADED.names()
+
+    def pytest_runtest_logfinish(self, nodeid, location):
+        # Fixtures of a module are torn down with its last test, so this is after them.
+        path = self._path(nodeid, self.root)
+        now = _LOADED.names()
+        if len(now) != len(self.modules):
+            _LOADED.ran(path, self.modules)
+            self.modules = now
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -85,6 +116,7 @@ class _Report:
                 into["pending"] += 1
             if seen.get("rerun") or (seen["setups"] > 1):
                 into["retried"] += 1
+        _LOADED.write(list(self.files))
         with open(_PLACE, "w", encoding="utf-8") as out:
             out.write(json.dumps({"start": {"runner": "pytest", "version": getattr(self, "version", None)}}) + "\n")
             for into in self.files.values():
@@ -98,11 +130,10 @@ class _Report:
 
 
 def _main():
-    # What `python -m pytest` puts first.
-    sys.path[0] = os.getcwd()
     sys.argv[0] = "pytest"
     import pytest
 
+    _LOADED.start()
     report = _Report()
     status = pytest.main(sys.argv[1:], plugins=[report])
     if report.root is not None:

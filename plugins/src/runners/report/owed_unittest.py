@@ -2,14 +2,35 @@
 happened in each test file, one JSON object a line, to ``report.jsonl`` beside this file. A
 report without its ``end`` line is truncated."""
 
-import json
 import os
-import runpy
 import sys
+
+_PROGRAM = sys.argv[2] if len(sys.argv) > 2 and sys.argv[1] == "--program" else None
+if not getattr(sys.flags, "safe_path", False):
+    # What `python -m unittest` and `python PROGRAM` put first, before anything is imported
+    # from there.
+    sys.path[0] = os.getcwd() if _PROGRAM is None else os.path.dirname(os.path.abspath(_PROGRAM))
+
+import importlib.util
+import json
+import runpy
 import time
 import unittest
 
-_PLACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report.jsonl")
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PLACE = os.path.join(_HERE, "report.jsonl")
+
+
+def _beside(name):
+    """Another file of the run, which is on no path."""
+    spec = importlib.util.spec_from_file_location("_" + name, os.path.join(_HERE, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_LOADED = _beside("owed_loaded")
+_MODULES = set()
 _FILES = {}
 _ERRORS = []
 _STARTED = {}
@@ -117,6 +138,11 @@ def _subtest(test, subtest, err):
 
 
 def _start(test):
+    global _MODULES
+    if not _STARTED and not _MODULES:
+        # Everything is collected.
+        _LOADED.stop()
+        _MODULES = _LOADED.names()
     _STARTED[id(test)] = time.monotonic()
 
 
@@ -125,9 +151,17 @@ def _stop(test):
     begun = _STARTED.pop(id(test), None)
     if into is not None and begun is not None:
         into["ms"] += (time.monotonic() - begun) * 1000
+    global _MODULES
+    now = _LOADED.names()
+    if len(now) != len(_MODULES):
+        path = _file(test)
+        if path is not None:
+            _LOADED.ran(path, _MODULES)
+        _MODULES = now
 
 
 def _write(interrupted):
+    _LOADED.write(list(_FILES))
     with open(_PLACE, "w", encoding="utf-8") as out:
         out.write(json.dumps({"start": {"runner": "unittest", "version": sys.version.split()[0]}}) + "\n")
         for into in _FILES.values():
@@ -140,6 +174,7 @@ def _write(interrupted):
 
 
 def _main():
+    _LOADED.start()
     _watch_loader()
     _watch("startTest", _start)
     _watch("stopTest", _stop)
@@ -150,16 +185,12 @@ def _main():
     _watch("addExpectedFailure", _count("passed"))
     _watch("addUnexpectedSuccess", _count("failed"))
     _watch("addSubTest", _subtest)
-    # What `python -m unittest` puts first.
-    sys.path[0] = os.getcwd()
     interrupted = False
     status = 1
     try:
-        if len(sys.argv) > 2 and sys.argv[1] == "--program":
-            program = sys.argv[2]
+        if _PROGRAM is not None:
             sys.argv = sys.argv[2:]
-            sys.path[0] = os.path.dirname(os.path.abspath(program))
-            runpy.run_path(program, run_name="__main__")
+            runpy.run_path(_PROGRAM, run_name="__main__")
             status = 0
         else:
             sys.argv[0] = "python -m unittest"

@@ -22,6 +22,32 @@ function count(tasks, into) {
   }
 }
 
+// The modules behind a test file in vite's graph that were transformed, which is done when they
+// are loaded. The graph is that of all tests of a project: what another test loads through a
+// module of this one counts for both.
+function loadedBy(graph, test) {
+  const loaded = new Set();
+  const seen = new Set();
+  const open = [...(graph.getModulesByFile(test) ?? [])];
+  while (open.length > 0) {
+    const at = open.pop();
+    if (seen.has(at)) continue;
+    seen.add(at);
+    const isLoaded = at.transformResult || at.ssrTransformResult || at.ssrModule;
+    if (!isLoaded) continue;
+    if (at.file) loaded.add(at.file.replace(/[?#].*$/, ""));
+    open.push(...(at.importedModules ?? []), ...(at.ssrImportedModules ?? []));
+  }
+  return loaded;
+}
+
+function graphsOf(module, context) {
+  const project = module?.project ?? context;
+  const server = project?.vite ?? project?.server ?? context?.vite ?? context?.server;
+  const environments = Object.values(server?.environments ?? {}).map((it) => it.moduleGraph);
+  return [...environments, server?.moduleGraph].filter((it) => it?.getModulesByFile);
+}
+
 export default class {
   onInit(context) {
     this.context = context;
@@ -30,16 +56,32 @@ export default class {
   }
 
   onTestRunEnd(modules, errors, reason) {
-    this.write(modules.map((module) => module.task), errors, reason === "interrupted");
+    this.write(modules.map((module) => module.task), errors, reason === "interrupted", modules);
   }
 
   onFinished(files, errors) {
     this.write(files ?? [], errors ?? [], false);
   }
 
-  write(files, errors, interrupted) {
+  writeLoaded(files, modules) {
+    const lines = files.map((file, at) => {
+      const loaded = new Set();
+      for (const graph of graphsOf(modules?.[at], this.context)) {
+        for (const path of loadedBy(graph, file.filepath)) loaded.add(path);
+      }
+      return `${JSON.stringify({ file: file.filepath, loaded: [...loaded], whole: false })}\n`;
+    });
+    writeFileSync(new URL("./loaded.jsonl", import.meta.url), lines.join(""));
+  }
+
+  write(files, errors, interrupted, modules) {
     if (this.done) return;
     this.done = true;
+    try {
+      this.writeLoaded(files, modules);
+    } catch {
+      // Nothing is observed.
+    }
     for (const file of files) {
       const into = { file: file.filepath, passed: 0, failed: 0, skipped: 0, pending: 0, retried: 0, errors: [] };
       into.errors.push(...(file.result?.errors ?? []).map(message));

@@ -19,7 +19,7 @@ const plain = (value, depth = 0) => {
 const KEYS = [
   "root", "dir", "include", "exclude", "includeSource", "typecheck", "setupFiles", "globalSetup",
   "environment", "environmentMatchGlobs", "runner", "snapshotEnvironment", "snapshotSerializers", "diff",
-  "pool", "css", "browser",
+  "pool", "css", "browser", "isolate", "poolOptions", "poolMatchGlobs",
 ];
 
 const describe = (project, listed, builtIn) => {
@@ -37,6 +37,7 @@ const describe = (project, listed, builtIn) => {
     exclude: config.typecheck?.exclude,
     tsconfig: config.typecheck?.tsconfig,
   };
+  test.sequence = { shuffle: plain(config.sequence?.shuffle ?? false) };
   test.browser = { enabled: Boolean(config.browser?.enabled) };
   test.css = config.css === false ? false : null;
   if (config.resolveSnapshotPath) test.resolveSnapshotPath = true;

@@ -13,7 +13,7 @@ use owed_engine::runner::{
 };
 
 use super::pytest::collect::Patterns;
-use super::pytest::shared::{import, manifests, resolve_options};
+use super::pytest::shared::{hiding, import, manifests, resolve_options};
 use super::pytest::survey::Survey;
 use super::report;
 use crate::python::project::commands::{Commands, Program};
@@ -229,6 +229,7 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
     let top = path::relative(&place.root, &place.top);
     let resolve = resolve_options(view, survey, &place.root, &[top]);
     let mut shared = manifests(&survey.layout, &place.root, None);
+    shared.extend(hiding(view, &place.root, &resolve.source_roots));
     if let Some(script) = place.manager {
         let script = path::join(&place.root, script).expect("a name stays below its directory");
         let resolver = PythonResolver::new(view.tree, &resolve);
@@ -241,7 +242,10 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
     }
     shared.sort();
     shared.dedup();
-    let tests = tests.into_iter().map(|path| TestFile { shared: packages(view, &path), path }).collect();
+    let tests = tests
+        .into_iter()
+        .map(|path| TestFile { shared: packages(view, &path), path, also_source: false })
+        .collect();
     let name = match place.manager {
         Some(script) => Some(script.to_owned()),
         None => (place.top != place.root).then(|| path::relative(&place.root, &place.top)),
@@ -254,6 +258,8 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
         shared,
         listings: vec![Listing { dir: place.top.clone(), glob: "**/test*.py".to_owned() }],
         unsettled: Vec::new(),
+        effects: Vec::new(),
+        isolated: false,
     }
 }
 

@@ -62,6 +62,11 @@ impl Matcher {
         self.anything
     }
 
+    /// Whether `file` is a test only for what stands below the code in it.
+    pub(super) fn is_in_source(&self, file: &str) -> bool {
+        self.in_source.is_match(file) && !self.include.is_match(file) && !self.types.is_match(file)
+    }
+
     /// Whether `file` is, or may be, a test.
     pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));

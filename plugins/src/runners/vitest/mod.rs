@@ -6,6 +6,7 @@
 
 mod child;
 mod inputs;
+mod isolation;
 mod locate;
 mod matcher;
 mod options;
@@ -164,6 +165,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
+        test.also_source = matcher.is_in_source(file);
         inputs::docblock(view.tree, packages, &root, file, &mut test);
         project.tests.push(test);
     }

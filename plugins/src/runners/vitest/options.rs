@@ -8,7 +8,7 @@ use owed_engine::tree::Tree;
 use super::locate::Place;
 use super::matcher::Matcher;
 use super::projects::Source;
-use super::{plugins, resolution};
+use super::{isolation, plugins, resolution};
 use crate::runners::config::Reader;
 use crate::runners::config::value::{Unknown, Value};
 use crate::runners::manifest::Packages;
@@ -138,6 +138,7 @@ impl Drafting<'_, '_> {
         }
         self.unknown.sort();
         self.unknown.dedup();
+        let above = self.source.top.get("test");
         Draft {
             project: RunnerProject {
                 // The working directory; vite's root is the resolver's.
@@ -148,6 +149,8 @@ impl Drafting<'_, '_> {
                 shared: self.shared.finish(),
                 listings: Vec::new(),
                 unsettled: Vec::new(),
+                effects: isolation::effects(&test, &above, self.source.config.as_deref()),
+                isolated: isolation::is_isolated(&test, &above),
             },
             matcher,
             snapshots: !moved,

@@ -5,8 +5,11 @@ use std::fmt;
 use std::path::Path;
 
 use owed_engine::check::repeated::Tier;
-use owed_engine::check::{Base, Debt, GateRules, Input, Policy, Report, StaleWhy, Survey, Verdict, update};
+use owed_engine::check::{
+    Base, Debt, GateRules, Input, Policy, Report, StaleWhy, Survey, Tests, Verdict, update,
+};
 use owed_engine::problem::Unchecked;
+use owed_engine::project::Plugins;
 use owed_engine::tree::{Kind, MemoryTree, Tree};
 
 use super::case::Case;
@@ -71,7 +74,7 @@ impl fmt::Display for Answer {
 pub(super) fn ask(case: &Case, pools: &Pools) -> Result<Answer, String> {
     let mut first: Option<Answer> = None;
     for (reversed, threads) in [(false, 0), (false, 1), (true, 0), (true, 1), (false, 1)] {
-        let answer = pools.0[threads].install(|| once(case, reversed))?;
+        let answer = pools.0[threads].install(|| once(case, reversed, first.is_none()))?;
         match &first {
             None => first = Some(answer),
             Some(first) if *first == answer => {}
@@ -85,7 +88,7 @@ pub(super) fn ask(case: &Case, pools: &Pools) -> Result<Answer, String> {
     first.ok_or_else(|| "not asked".to_owned())
 }
 
-fn once(case: &Case, reversed: bool) -> Result<Answer, String> {
+fn once(case: &Case, reversed: bool, each_file: bool) -> Result<Answer, String> {
     let tree = |files: &BTreeMap<String, Vec<u8>>| -> Box<dyn Tree> {
         let tree = MemoryTree::new(files.clone());
         if !reversed {
@@ -96,13 +99,16 @@ fn once(case: &Case, reversed: bool) -> Result<Answer, String> {
     };
     let (before, now) = (tree(&case.before), tree(&case.now));
     let debt = if case.has_debt { Some(start(&*before, &case.policy_before)?) } else { None };
-    let survey = Survey::read(input(&*now, debt.as_ref(), None), case.policy.clone());
+    let tests = discover(&*now, &case.policy);
+    let mut survey = Survey::read(input(&*now, &tests, debt.as_ref(), None), case.policy.clone());
     let report = survey.report();
     consistent(&report, &*now, &case.policy)?;
     let updated = update(debt.as_ref(), &report, &case.policy, &survey.measures(), case.accept.as_deref());
-    // The answer about a single file is the part of the whole that concerns it.
+    for path in now.files().iter().filter(|_| each_file) {
+        about_one_file(&mut survey, &report, &*now, path)?;
+    }
     let base = base(case);
-    let against = Survey::read(input(&*now, None, Some(&base)), case.policy.clone()).report();
+    let against = Survey::read(input(&*now, &tests, None, Some(&base)), case.policy.clone()).report();
     let mut answer = Answer::default();
     lines(&report, &mut answer);
     answer.0.insert("base", statuses(&against));
@@ -122,12 +128,57 @@ fn once(case: &Case, reversed: bool) -> Result<Answer, String> {
     Ok(answer)
 }
 
-fn input<'a>(tree: &'a dyn Tree, debt: Option<&'a Debt>, base: Option<&'a Base>) -> Input<'a> {
-    static NONE: BTreeSet<String> = BTreeSet::new();
+/// The answer about a single file is the part of the whole that concerns it; also after the
+/// file was something else, or was not there, for a while.
+fn about_one_file(
+    survey: &mut Survey<'_>,
+    report: &Report,
+    tree: &dyn Tree,
+    path: &str,
+) -> Result<(), String> {
+    let Ok(bytes) = tree.read(path) else { return Ok(()) };
+    let whole = report.clone().about(path);
+    let same = |survey: &mut Survey<'_>, state: &str, whole: &Report| {
+        let about = survey.report_about(path);
+        if about == *whole {
+            return Ok(());
+        }
+        Err(format!("about {path} alone, {state}:\n{about:#?}\nand as part of the whole:\n{whole:#?}"))
+    };
+    same(survey, "as it was read", &whole)?;
+    if tree.real(path).is_some_and(|real| real != path) {
+        return Ok(());
+    }
+    let twice = [&bytes[..], b"\n", &bytes[..]].concat();
+    for (state, text) in [("written twice", Some(twice)), ("empty", Some(Vec::new())), ("gone", None)] {
+        survey.replace(path, text);
+        let anew = survey.report().about(path);
+        same(survey, state, &anew)?;
+    }
+    survey.replace(path, Some(bytes));
+    same(survey, "as it was again", &whole)?;
+    if survey.report() != *report {
+        return Err(format!("the answer is another after {path} was replaced and put back"));
+    }
+    Ok(())
+}
+
+/// The tests that the runners of the tree name.
+fn discover(tree: &dyn Tree, policy: &Policy) -> BTreeSet<String> {
+    let plugins = Plugins { languages: owed_plugins::languages(), runners: owed_plugins::runners() };
+    Tests::discover(tree, plugins, &policy.exclude).paths
+}
+
+fn input<'a>(
+    tree: &'a dyn Tree,
+    tests: &'a BTreeSet<String>,
+    debt: Option<&'a Debt>,
+    base: Option<&'a Base>,
+) -> Input<'a> {
     Input {
         tree,
         languages: owed_plugins::languages(),
-        tests: &NONE,
+        tests,
         unseen: &[],
         broken_links: &[],
         debt,
@@ -138,7 +189,8 @@ fn input<'a>(tree: &'a dyn Tree, debt: Option<&'a Debt>, base: Option<&'a Base>)
 
 /// The debt file that is written first; through its text, as it is on disk.
 fn start(tree: &dyn Tree, policy: &Policy) -> Result<Debt, String> {
-    let survey = Survey::read(input(tree, None, None), policy.clone());
+    let tests = discover(tree, policy);
+    let survey = Survey::read(input(tree, &tests, None, None), policy.clone());
     let debt = update(None, &survey.report(), policy, &survey.measures(), None);
     Debt::parse(&debt.render()).map_err(|error| format!("the debt file cannot be read: {}", error.message))
 }

@@ -187,6 +187,7 @@ fn configure(policy: &mut Policy, text: &str) -> Result<(), String> {
             }
             "exclude" => policy.exclude = strings(&value)?,
             "file_size" => policy.file_size = u64::from(number(&value)?),
+            "depth" => policy.limits.depth = number(&value)?,
             other => return Err(format!("config: unknown key {other:?}")),
         }
     }

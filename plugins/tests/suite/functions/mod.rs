@@ -3,6 +3,7 @@
 //! `FUNCTIONS=substring` runs only the cases whose path holds the substring;
 //! `UPDATE_CORPUS=1` rewrites the blocks of answers as in the corpus of selection.
 
+mod budget;
 mod case;
 mod hostile;
 mod reference;

@@ -1,5 +1,7 @@
 //! Collects scopes and their bindings in one walk over the tree.
 
+use std::cell::Cell;
+
 use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
 use ruff_python_ast::{
     Alias, ExceptHandler, Expr, ExprContext, Identifier, ModModule, Parameters, Pattern, Stmt, TypeParams,
@@ -16,6 +18,7 @@ pub(super) fn collect(module: &ModModule) -> Option<Scopes<'_>> {
         list: vec![Scope::new(Kind::Module, None)],
         bindings: Vec::new(),
         opened: FxHashMap::default(),
+        steps: Cell::new(0),
         future_annotations: false,
     };
     let mut collect = Collect { scopes, at: MODULE, level: 0, too_deep: false };

@@ -3,6 +3,8 @@
 
 mod collect;
 
+use std::cell::Cell;
+
 use ruff_python_ast::ModModule;
 use ruff_text_size::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
@@ -54,6 +56,8 @@ pub(super) struct Scopes<'a> {
     pub(super) bindings: Vec<Binding<'a>>,
     /// The scope that a node opens, by its range.
     opened: FxHashMap<(TextRange, bool), u32>,
+    /// Steps that may still be made from a scope to the one around it.
+    steps: Cell<u64>,
     /// Whether the annotations of the file are strings.
     pub(super) future_annotations: bool,
 }
@@ -63,8 +67,22 @@ pub(super) const MODULE: u32 = 0;
 
 impl<'a> Scopes<'a> {
     /// `None` when the tree is too deep to be walked.
-    pub(super) fn of(module: &'a ModModule) -> Option<Self> {
-        collect::collect(module)
+    pub(super) fn of(module: &'a ModModule, steps: u64) -> Option<Self> {
+        let mut scopes = collect::collect(module)?;
+        scopes.steps = Cell::new(steps);
+        Some(scopes)
+    }
+
+    /// One step from a scope to the one around it; `false` when no more may be made.
+    pub(super) fn step(&self) -> bool {
+        let left = self.steps.get();
+        self.steps.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// Whether all steps were made: what was asked since then has no answer.
+    pub(super) fn exhausted(&self) -> bool {
+        self.steps.get() == 0
     }
 
     /// The scope that the node at `range` opens. A class with type parameters opens two.
@@ -76,7 +94,7 @@ impl<'a> Scopes<'a> {
     pub(super) fn binding(&self, name: &str, scope: u32) -> Option<u32> {
         let mut at = Some(scope);
         let mut first = true;
-        while let Some(number) = at {
+        while let Some(number) = at.filter(|_| self.step()) {
             let here = &self.list[number as usize];
             if here.globals.contains_key(name) {
                 return self.list[MODULE as usize].names.get(name).copied();
@@ -96,7 +114,7 @@ impl<'a> Scopes<'a> {
     /// Whether a function around `scope` binds `name`.
     pub(super) fn has_nonlocal(&self, name: &str, scope: u32) -> bool {
         let mut at = self.list[scope as usize].parent;
-        while let Some(number) = at {
+        while let Some(number) = at.filter(|_| self.step()) {
             let here = &self.list[number as usize];
             let function = !matches!(here.kind, Kind::Module | Kind::Class);
             if here.globals.contains_key(name) {
@@ -113,7 +131,7 @@ impl<'a> Scopes<'a> {
 
     fn in_class(&self, scope: u32) -> bool {
         let mut at = self.list[scope as usize].parent;
-        while let Some(number) = at {
+        while let Some(number) = at.filter(|_| self.step()) {
             if self.list[number as usize].kind == Kind::Class {
                 return true;
             }

@@ -75,6 +75,8 @@ pub(super) struct Walk<'t, 'a> {
     more: Vec<Fault>,
     /// Whether the formatted string that is read is raw.
     raw: bool,
+    /// The statement in which the budget of steps ran out.
+    exhausted: Option<TextSize>,
 }
 
 impl<'t, 'a> Walk<'t, 'a> {
@@ -109,11 +111,17 @@ impl<'t, 'a> Walk<'t, 'a> {
             in_try: false,
             more: Vec::new(),
             raw: false,
+            exhausted: None,
         }
     }
 
     pub(super) fn module(&mut self, body: &'a [Stmt]) {
         self.visit_body(body);
+    }
+
+    /// Where the budget of steps ran out: then nothing that was found may be used.
+    pub(super) fn exhausted(&self) -> Option<u32> {
+        self.exhausted.map(|at| at.to_u32())
     }
 
     /// What CPython refuses.
@@ -181,6 +189,9 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_, 'a> {
         self.builder.node(words::statement(stmt));
         stacker::maybe_grow(128 << 10, 4 << 20, || self.statement(stmt));
         self.builder.close_statement(number);
+        if self.exhausted.is_none() && self.scopes.exhausted() {
+            self.exhausted = Some(stmt.start());
+        }
     }
 
     fn visit_annotation(&mut self, expr: &'a Expr) {

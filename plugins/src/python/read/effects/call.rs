@@ -28,6 +28,7 @@ impl<'a> Judge<'_, 'a> {
                 self.opaque(namespace, Opaque::Eval, call.range(), site);
             }
             self.sql(attribute, call, site);
+            self.inside_function(&attribute.value, Some(attribute.attr.as_str()), site);
         }
         self.type_checking(call, site);
         let relevant = match site.root {
@@ -202,11 +203,19 @@ impl<'a> Judge<'_, 'a> {
             "repr" | "str" | "ascii" | "format" => return false,
             "callable" => return false,
             "getattr" => self.getattr(call, site),
-            "globals" => self.found.whole.push(site.unit),
+            "globals" => {
+                self.found.whole.push(site.unit);
+                if !self.is_looked_up(range) {
+                    self.namespace_escapes(name, range, site);
+                }
+            }
             "vars" | "locals" | "dir" if call.arguments.is_empty() => {
                 // Inside a function these are its own names.
                 if !site.later {
                     self.found.whole.push(site.unit);
+                }
+                if name != "dir" && !self.is_looked_up(range) {
+                    self.namespace_escapes(name, range, site);
                 }
             }
             "vars" | "dir" => {
@@ -261,6 +270,24 @@ impl<'a> Judge<'_, 'a> {
             "fileinput.input" | "fileinput.FileInput" if call.arguments.args.is_empty() => {
                 self.named(name, "argv", range, site);
                 self.opaque(name, Opaque::Stdin, range, site);
+            }
+            "logging.config.dictConfig" | "logging.config.DictConfigurator" => {
+                // Handlers and filters are named by their modules.
+                let config = argument(call, 0, "config");
+                if !config.is_some_and(|config| self.is_literal(config, site, 3)) {
+                    self.opaque(name, Opaque::ComputedLoad, range, site);
+                }
+            }
+            "timeit.timeit" | "timeit.repeat" | "timeit.Timer" => {
+                let text = |argument: &&'a Expr| {
+                    matches!(self.eval.value(argument, site.scope), Value::Text { .. } | Value::OneOf(_))
+                };
+                if argument(call, 0, "stmt").as_ref().is_some_and(text)
+                    || argument(call, 1, "setup").as_ref().is_some_and(text)
+                {
+                    self.opaque(name, Opaque::Eval, range, site);
+                }
+                return false;
             }
             "logging.Formatter" | "logging.basicConfig" => self.log_format(name, call, site),
             "hypothesis.given" => self.given(name, call, site),

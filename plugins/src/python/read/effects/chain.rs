@@ -9,7 +9,7 @@ use super::super::loads;
 use super::super::modules::is_unlisted;
 use super::super::place::Value;
 use super::super::rows::{Class, Entry, Row, TABLE, Worst, is_stdlib};
-use super::super::scope::flag;
+use super::super::scope::{MODULE, ScopeKind, flag};
 use super::super::walk::{Site, Use, What, root_of};
 use super::Judge;
 
@@ -111,6 +111,9 @@ impl<'a> Judge<'_, 'a> {
                         self.opaque(&shown, row.reason.unwrap_or(Opaque::Unlisted), expr.range(), site);
                     }
                     Class::Reads => self.opaque(&shown, Opaque::ComputedLoad, expr.range(), site),
+                    Class::Unpickle => {
+                        self.opaque(&shown, row.reason.unwrap_or(Opaque::Eval), expr.range(), site);
+                    }
                     _ => {
                         if let Some(reason) = row.handed_on.filter(|_| operation == name) {
                             self.opaque(&shown, reason, expr.range(), site);
@@ -216,6 +219,7 @@ impl<'a> Judge<'_, 'a> {
             }
             return;
         }
+        self.inside_function(&subscript.value, None, site);
         if site.root.is_none_or(|s| !self.walk.may_matter(s)) {
             return;
         }
@@ -258,7 +262,7 @@ impl<'a> Judge<'_, 'a> {
         }
     }
 
-    /// `globals()`, and at module level `vars()` and `locals()`.
+    /// `globals()`, `vars()` and `locals()`.
     pub(super) fn namespace_call(&self, call: &'a ast::ExprCall, site: &Site<'a>) -> Option<&'static str> {
         if !call.arguments.is_empty() {
             return None;
@@ -266,11 +270,33 @@ impl<'a> Judge<'_, 'a> {
         let mut found = None;
         self.names.each(&call.func, site.scope, &mut |name| match name {
             "globals" => found = Some("globals"),
-            "vars" if !site.later => found = Some("vars"),
-            "locals" if !site.later => found = Some("locals"),
+            "vars" => found = Some("vars"),
+            "locals" => found = Some("locals"),
             _ => {}
         });
         found
+    }
+
+    /// Whether the value at `range` is only looked into at once: `globals()["name"]`.
+    pub(super) fn is_looked_up(&self, range: TextRange) -> bool {
+        let rest = self.text.get(range.end().to_usize()..).unwrap_or("").trim_start();
+        rest.starts_with(['[', '.'])
+    }
+
+    /// A namespace that is handed on as a dictionary: what it imports goes with it.
+    pub(super) fn namespace_escapes(&mut self, name: &str, range: TextRange, site: &Site<'a>) {
+        let mut scope = if name == "globals" { MODULE } else { site.scope };
+        while self.walk.names.scope(scope).kind == ScopeKind::Inner {
+            scope = self.walk.names.scope(scope).parent;
+        }
+        for symbol in self.walk.names.symbols_in(scope) {
+            for name in self.names.symbol(scope, symbol).iter() {
+                let theirs = TABLE.is_holder(name) || TABLE.row(name).is_some();
+                if theirs {
+                    self.reference(name, range, site);
+                }
+            }
+        }
     }
 
     pub(super) fn contains(&mut self, left: &'a Expr, container: &'a Expr, site: &Site<'a>) {

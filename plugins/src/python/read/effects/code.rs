@@ -171,16 +171,9 @@ impl<'a> Judge<'_, 'a> {
                 let names = &self.walk.names;
                 let Some(symbol) = names.find(&name.id) else { return false };
                 let Some(at) = names.resolve(site.scope, symbol) else { return false };
-                names.bindings(at, symbol).all(|b| {
-                    matches!(
-                        b.bound,
-                        Bound::Class(..)
-                            | Bound::Function(..)
-                            | Bound::Import(_)
-                            | Bound::Parameter(_)
-                            | Bound::Element(..)
-                    )
-                })
+                names
+                    .bindings(at, symbol)
+                    .all(|b| matches!(b.bound, Bound::Class(..) | Bound::Function(..) | Bound::Import(_)))
             }
             Expr::Attribute(_) => true,
             Expr::Call(call) => {
@@ -207,6 +200,38 @@ impl<'a> Judge<'_, 'a> {
         if sets {
             self.opaque("typing.TYPE_CHECKING", Opaque::Loader, call.range(), site);
         }
+    }
+
+    /// Whether a value is written out where it is made: literals in lists and dictionaries, by
+    /// a name that has no other value.
+    pub(super) fn is_literal(&self, value: &'a Expr, site: &Site<'a>, hops: u8) -> bool {
+        let mut open = vec![value];
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::Dict(dict) => {
+                    for item in &dict.items {
+                        let Some(key) = &item.key else { return false };
+                        open.extend([key, &item.value]);
+                    }
+                }
+                Expr::List(list) => open.extend(&list.elts),
+                Expr::Tuple(tuple) => open.extend(&tuple.elts),
+                Expr::Name(name) if hops > 0 => {
+                    let names = &self.walk.names;
+                    let Some(symbol) = names.find(&name.id) else { return false };
+                    let Some(at) = names.resolve(site.scope, symbol) else { return false };
+                    let mut bindings = names.bindings(at, symbol);
+                    let (Some(only), None) = (bindings.next(), bindings.next()) else { return false };
+                    let Bound::Value(value) = only.bound else { return false };
+                    if !self.is_literal(value, &Site { scope: only.scope, ..*site }, hops - 1) {
+                        return false;
+                    }
+                }
+                other if other.is_literal_expr() => {}
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Whether a value is an instance of a class of this file: `self`, `Own()`, or a name

@@ -94,6 +94,24 @@ impl<'a> Judge<'_, 'a> {
                 let reason = if host { Opaque::Host } else { Opaque::Clock };
                 self.opaque("logging.LogRecord", reason, attribute.range, site);
             }
+            "__globals__" | "func_globals" => {
+                self.opaque("__globals__", Opaque::Eval, attribute.range, site);
+            }
+            _ => {}
+        }
+    }
+
+    /// `f.__globals__[…]`, `f.__globals__.get(…)`: any name of a module; `f.__code__.replace(…)`
+    /// is other code.
+    pub(super) fn inside_function(&mut self, value: &'a Expr, method: Option<&str>, site: &Site<'a>) {
+        let Expr::Attribute(attribute) = value else { return };
+        match (attribute.attr.as_str(), method) {
+            ("__globals__" | "func_globals", _) => {
+                self.opaque("__globals__", Opaque::Eval, attribute.range, site);
+            }
+            ("__code__", Some("replace")) => {
+                self.opaque("types.CodeType", Opaque::Eval, attribute.range, site);
+            }
             _ => {}
         }
     }

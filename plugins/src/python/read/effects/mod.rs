@@ -23,6 +23,7 @@ use rustc_hash::FxHashSet;
 use super::declare::is_builtin;
 use super::eval::Eval;
 use super::loads;
+use super::modules::imported;
 use super::names::Names;
 use super::place::Value;
 use super::text::Lines;
@@ -34,6 +35,8 @@ use super::walk::{Site, Walk, What};
 pub(super) struct Found {
     pub(super) imports: Vec<Import>,
     pub(super) effects: Vec<Effect>,
+    /// By the names under which others may take them.
+    pub(super) offered: Vec<Effect>,
     /// Units that reach every name of the module (`globals()`).
     pub(super) whole: Vec<UnitId>,
 }
@@ -132,6 +135,14 @@ impl<'a> Judge<'_, 'a> {
             What::Compared(expr) => self.compared(expr, site),
             What::Base(expr) => self.base(expr, site),
             What::Offered => {}
+            What::Held(target) => {
+                let target = self.walk.targets.get(target as usize).filter(|target| !target.type_only);
+                if let Some(target) = target
+                    && let Some(name) = imported(*target)
+                {
+                    self.reference(&name, target.range, site);
+                }
+            }
             What::Fixture(parameter) => self.fixture(&parameter.name, parameter.range, site),
             What::Format(part) => self.format(part, site),
             What::Ordered(expr) => self.ordered(expr, site),

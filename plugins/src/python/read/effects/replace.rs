@@ -1,16 +1,29 @@
 //! What a file does to things that are not its own: members of modules and builtins that get
 //! another value, and operations of others that it offers under its own name.
 
-use owed_engine::facts::Opaque;
+use owed_engine::facts::{Opaque, When};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
 
 use super::super::modules::module_of;
-use super::super::rows::is_stdlib;
-use super::super::scope::MODULE;
+use super::super::rows::{TABLE, is_stdlib};
+use super::super::scope::{Bound, MODULE};
 use super::super::units::MODULE_UNIT;
 use super::super::walk::{Site, Statement, What};
 use super::Judge;
+
+/// The place of what the whole file does.
+const MODULE_SITE: Site<'_> = Site {
+    what: What::Offered,
+    scope: MODULE,
+    unit: MODULE_UNIT,
+    later: false,
+    optional: false,
+    orderless: false,
+    root: None,
+    guard: 0,
+};
 
 impl<'a> Judge<'_, 'a> {
     /// An assignment to an attribute or an entry of something imported.
@@ -69,6 +82,7 @@ impl<'a> Judge<'_, 'a> {
     /// Names of the standard library that the file offers to importers on purpose: listed in
     /// `__all__`, or imported under the same name by `as`, or kept although unused.
     pub(super) fn offered(&mut self, listed: &[&str]) {
+        let mut on_purpose = FxHashSet::default();
         for imported in &self.walk.imports {
             let (aliases, module) = match imported.statement {
                 Statement::Import(alias) => (std::slice::from_ref(alias), None),
@@ -80,30 +94,59 @@ impl<'a> Judge<'_, 'a> {
             for alias in aliases {
                 let name = alias.name.as_str();
                 let local = alias.asname.as_ref().map_or(name, |local| local.as_str());
-                let on_purpose = listed.contains(&local)
+                let kept = listed.contains(&local)
                     || alias.asname.as_ref().is_some_and(|local| local.as_str() == name)
                     || self.is_kept(alias.range);
                 let root = module.unwrap_or(name);
-                if !on_purpose || imported.type_only || !is_stdlib(root) || name == "*" {
+                if !kept || imported.type_only || !is_stdlib(root) || name == "*" {
                     continue;
                 }
                 let full = match module {
                     Some(module) => format!("{}.{name}", module_of(module)),
                     None => module_of(name).to_owned(),
                 };
-                let site = Site {
-                    what: What::Offered,
-                    scope: MODULE,
-                    unit: MODULE_UNIT,
-                    later: false,
-                    optional: false,
-                    orderless: false,
-                    root: None,
-                    guard: 0,
-                };
-                self.reference(&full, alias.range, &site);
+                self.reference(&full, alias.range, &MODULE_SITE);
+                on_purpose.insert(local);
             }
         }
+        if self.walk.members.is_some() {
+            self.offered_by_the_way(&on_purpose);
+        }
+    }
+
+    /// What the other names of the module stand for: `from helpers import time` gives the
+    /// module that `helpers` imports for itself.
+    fn offered_by_the_way(&mut self, on_purpose: &FxHashSet<&str>) {
+        let own = std::mem::take(&mut self.found.effects);
+        for symbol in self.walk.names.module_symbols() {
+            let local = self.walk.names.name(symbol);
+            if on_purpose.contains(local) || !self.walk.may_matter(symbol) {
+                continue;
+            }
+            let range = self.walk.names.bindings(MODULE, symbol).find_map(|binding| match binding.bound {
+                Bound::Import(target) => {
+                    let target = self.walk.targets.get(target as usize)?;
+                    (!target.type_only).then_some((target.range, true))
+                }
+                Bound::Value(value) => Some((value.range(), false)),
+                _ => None,
+            });
+            let Some((range, is_import)) = range else { continue };
+            for name in self.names.symbol(MODULE, symbol).iter() {
+                // An operation under another name has counted where it got the name.
+                let counted = !is_import
+                    && !TABLE.is_holder(name)
+                    && !TABLE.row(name).is_some_and(|row| row.handed_on.is_some());
+                if !counted {
+                    self.reference(name, range, &MODULE_SITE);
+                }
+            }
+            for mut effect in self.found.effects.drain(..) {
+                effect.when = When::Call(local.to_owned());
+                self.found.offered.push(effect);
+            }
+        }
+        self.found.effects = own;
     }
 
     /// Whether the line says that an import is not to be removed.

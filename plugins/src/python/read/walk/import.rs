@@ -3,8 +3,8 @@
 use ruff_python_ast::{self as ast, Expr};
 
 use super::super::rows::is_stdlib;
-use super::super::scope::Bound;
-use super::{Imported, Statement, Target, Walk};
+use super::super::scope::{Bound, ScopeKind};
+use super::{Imported, Statement, Target, Walk, What};
 
 impl<'a> Walk<'a> {
     /// `Some(true)` for `TYPE_CHECKING` of the typing module, `Some(false)` for its
@@ -53,7 +53,8 @@ impl<'a> Walk<'a> {
                     (first, first)
                 }
             };
-            self.bind_import(local, Target { level: 0, module, name: None, type_only: false });
+            let range = alias.range;
+            self.bind_import(local, Target { level: 0, module, name: None, type_only: false, range });
         }
     }
 
@@ -71,7 +72,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let local = alias.asname.as_ref().map_or(name, |n| n.as_str());
-            self.bind_import(local, Target { level: s.level, module, name: Some(name), type_only: false });
+            let (level, range) = (s.level, alias.range);
+            self.bind_import(local, Target { level, module, name: Some(name), type_only: false, range });
         }
     }
 
@@ -80,12 +82,15 @@ impl<'a> Walk<'a> {
         self.imports.push(Imported { statement, optional, type_only });
     }
 
-    pub(super) fn bind_import(&mut self, local: &'a str, mut target: Target<'a>) {
+    fn bind_import(&mut self, local: &'a str, mut target: Target<'a>) {
         target.type_only = self.type_only > 0;
         let symbol = self.names.intern(local);
         let index = crate::python::read::text::offset(self.targets.len());
         self.targets.push(target);
         self.bind(symbol, Bound::Import(index));
+        if self.names.scope(self.scope).kind == ScopeKind::Class {
+            self.site(What::Held(index), false);
+        }
     }
 }
 

@@ -82,6 +82,8 @@ pub(in crate::python::read) struct Walk<'a> {
     unit: UnitId,
     functions: u32,
     optional: u32,
+    /// Blocks of the module that may not run.
+    branches: u32,
     type_only: u32,
     annotation: bool,
     modules: bool,
@@ -128,6 +130,7 @@ impl<'a> Walk<'a> {
             unit: MODULE_UNIT,
             functions: 0,
             optional: 0,
+            branches: 0,
             type_only: u32::from(stub),
             annotation: false,
             modules: false,
@@ -215,7 +218,9 @@ impl<'a> Walk<'a> {
             self.ranges.push((stmt.range(), MODULE_UNIT));
         }
         if compound {
+            self.branches += 1;
             self.compound(stmt, &mut |walk, body| walk.module_body(body, true));
+            self.branches -= 1;
         } else {
             self.stmt(stmt);
         }
@@ -235,6 +240,18 @@ impl<'a> Walk<'a> {
     }
 
     fn bind_in(&mut self, scope: ScopeId, symbol: Symbol, bound: Bound<'a>) {
+        if self.names.flags(symbol) & flag::BUILTIN != 0 {
+            // `global` in a function that may not be called, `eval = eval`, a deleted name.
+            let later = scope != MODULE && self.names.is_global(scope, symbol);
+            let maybe = match bound {
+                Bound::Function(..) | Bound::Class(..) | Bound::Import(_) => false,
+                Bound::Value(value) => !value.is_lambda_expr() && !value.is_literal_expr(),
+                _ => true,
+            };
+            if later || scope == MODULE && (self.branches > 0 || maybe) {
+                self.names.doubt(symbol);
+            }
+        }
         self.names.bind(scope, symbol, bound);
     }
 

@@ -18,6 +18,8 @@ pub(in crate::python::read) struct Target<'a> {
     pub(in crate::python::read) name: Option<&'a str>,
     /// Never loaded at run time.
     pub(in crate::python::read) type_only: bool,
+    /// Where it is written.
+    pub(in crate::python::read) range: TextRange,
 }
 
 /// An import statement, or one alias of it.
@@ -73,6 +75,9 @@ pub(in crate::python::read) enum What<'a> {
     Base(&'a Expr),
     /// An import that importers are offered.
     Offered,
+    /// An import in the body of a class, which becomes a member: index into
+    /// [`Walk::targets`].
+    Held(u32),
     /// A parameter that a runner fills by its name.
     Fixture(&'a ast::Parameter),
     /// Something iterated over, so that its order is seen.

@@ -92,7 +92,12 @@ impl<'a> Walk<'a> {
                         Expr::Name(name) => {
                             let symbol = self.names.intern(&name.id);
                             self.use_symbol(symbol, None, name.range);
+                            if self.scope == MODULE || self.names.is_global(self.scope, symbol) {
+                                self.names.doubt(symbol);
+                            }
                         }
+                        // What others may read is gone: the same as giving it another value.
+                        Expr::Attribute(_) => self.target(target, Bound::Other, Some(target)),
                         other => self.expr(other, false),
                     }
                 }
@@ -253,7 +258,7 @@ impl<'a> Walk<'a> {
                 self.capture(p.rest.as_ref());
             }
             ast::Pattern::MatchClass(p) => {
-                self.expr(&p.cls, false);
+                self.class_name(&p.cls);
                 p.arguments.patterns.iter().for_each(|p| self.pattern(p));
                 p.arguments.keywords.iter().for_each(|k| self.pattern(&k.pattern));
             }
