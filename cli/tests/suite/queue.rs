@@ -24,7 +24,10 @@ test(\"slow\", async () => {
 ";
 
 const FILES: &[(&str, &str)] = &[
-    ("package.json", "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n"),
+    (
+        "package.json",
+        "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n",
+    ),
     (".gitignore", "began\ngo\ncount\n.state/\n"),
     ("src/a.js", "export const a = 1;\n"),
     ("src/b.js", "export const b = 1;\n"),
@@ -113,7 +116,10 @@ fn reasons(answer: &Value) -> Vec<&str> {
 
 fn outcome<'a>(answer: &'a Value, path: &str) -> &'a str {
     let results = answer["results"].as_array().unwrap();
-    results.iter().find(|result| result["path"] == path).map_or("", |result| result["outcome"].as_str().unwrap())
+    results
+        .iter()
+        .find(|result| result["path"] == path)
+        .map_or("", |result| result["outcome"].as_str().unwrap())
 }
 
 #[test]
@@ -299,7 +305,10 @@ fn c12_background_work_makes_room_and_is_kept_and_can_be_overridden() {
 
 fn project_elsewhere() -> Project {
     Project::new(&[
-        ("package.json", "{ \"name\": \"m\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n"),
+        (
+            "package.json",
+            "{ \"name\": \"m\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n",
+        ),
         ("x.test.js", "import test from \"node:test\";\n\ntest(\"x\", () => {});\n"),
     ])
 }
@@ -314,7 +323,8 @@ fn c13_hooks_are_put_off_at_once_and_a_status_claims_nothing_about_a_process() {
     assert_eq!((code, hook["results"].as_array().unwrap().len()), (75, 0));
     assert!(begin.elapsed() < Duration::from_secs(60), "it did not wait for its turn");
     let seen = status(&project);
-    let put_off = seen["pending"].as_array().unwrap().iter().find(|one| one["priority"] == "background").unwrap();
+    let put_off =
+        seen["pending"].as_array().unwrap().iter().find(|one| one["priority"] == "background").unwrap();
     assert!(put_off["deferred"]["reason"].as_str().unwrap().len() > 3, "{seen:#}");
     let job = &seen["job"];
     assert_eq!((&job["state"], &job["pid"]), (&"running".into(), &first.id().into()));
@@ -341,7 +351,10 @@ fn c14_background_work_takes_on_neither_everything_nor_more_than_its_cap() {
     assert_eq!((code, reasons(&whole)), (75, vec!["full-scope"]), "{whole:#}");
     let pending = &status(&project)["pending"];
     assert_eq!(pending.as_array().unwrap().len(), 1, "the wider one has taken the paths over");
-    assert_eq!((&pending[0]["full"], &pending[0]["paths"]), (&true.into(), &serde_json::json!(["src/a.js", "src/b.js"])));
+    assert_eq!(
+        (&pending[0]["full"], &pending[0]["paths"]),
+        (&true.into(), &serde_json::json!(["src/a.js", "src/b.js"]))
+    );
     let (code, answer) = run(&project, &[]);
     assert_eq!((code, answer["results"].as_array().unwrap().len()), (0, 3), "{answer:#}");
 }
@@ -351,7 +364,10 @@ fn c16_a_second_run_has_no_verdict_and_code_75_and_planning_goes_on() {
     let project = project();
     let first = begun(&project, &["run", "--all"]);
     let (code, second) = run(&project, &["--all", "--defer"]);
-    assert_eq!((code, &second["verdict"], reasons(&second)), (75, &"no-verdict".into(), vec!["busy-project"]));
+    assert_eq!(
+        (code, &second["verdict"], reasons(&second)),
+        (75, &"no-verdict".into(), vec!["busy-project"])
+    );
     assert_eq!(second["queue"]["joined"], true);
     // What starts no test needs no lane.
     for light in [&["plan", "--all"][..], &["opacity"], &["check"], &["receipts", "list"]] {

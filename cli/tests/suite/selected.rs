@@ -64,8 +64,14 @@ fn c04_opaque_tests_run_on_any_change_and_what_is_not_understood_widens() {
     // Several projects of a runner are told apart instead of all being run.
     let two = Project::new(&[
         ("package.json", "{ \"name\": \"two\", \"private\": true, \"workspaces\": [\"p/*\"] }\n"),
-        ("p/a/package.json", "{ \"name\": \"a\", \"scripts\": { \"test\": \"vitest run\" }, \"devDependencies\": { \"vitest\": \"3\" } }\n"),
-        ("p/b/package.json", "{ \"name\": \"b\", \"scripts\": { \"test\": \"vitest run\" }, \"devDependencies\": { \"vitest\": \"3\" } }\n"),
+        (
+            "p/a/package.json",
+            "{ \"name\": \"a\", \"scripts\": { \"test\": \"vitest run\" }, \"devDependencies\": { \"vitest\": \"3\" } }\n",
+        ),
+        (
+            "p/b/package.json",
+            "{ \"name\": \"b\", \"scripts\": { \"test\": \"vitest run\" }, \"devDependencies\": { \"vitest\": \"3\" } }\n",
+        ),
         ("p/a/a.ts", "export const a = 1;\n"),
         ("p/a/a.test.ts", "import { test } from \"vitest\";\nimport \"./a\";\ntest(\"a\", () => {});\n"),
         ("p/b/b.test.ts", "import { test } from \"vitest\";\ntest(\"b\", () => {});\n"),
@@ -81,7 +87,10 @@ fn d6_a_configuration_is_loaded_with_a_small_heap_and_one_worker() {
                   const one = process.env.VITEST_MAX_WORKERS === \"1\";\n\
                   module.exports = { spec: [small && one ? \"given/*.js\" : \"other/*.js\"] };\n";
     let project = Project::new(&[
-        ("package.json", "{ \"name\": \"m\", \"scripts\": { \"test\": \"mocha\" }, \"devDependencies\": { \"mocha\": \"11\" } }\n"),
+        (
+            "package.json",
+            "{ \"name\": \"m\", \"scripts\": { \"test\": \"mocha\" }, \"devDependencies\": { \"mocha\": \"11\" } }\n",
+        ),
         (".mocharc.cjs", config),
         ("given/a.js", "it(\"a\", () => {});\n"),
         ("other/b.js", "it(\"b\", () => {});\n"),
