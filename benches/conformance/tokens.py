@@ -1,4 +1,5 @@
-"""The functions of a Python file and their tokens, by CPython's own `ast` and `tokenize`.
+"""The functions of a Python file, their tokens, and its imports, by CPython's own `ast` and
+`tokenize`.
 
 Every token counts that `tokenize` yields, but comments, line ends, indentation, markers and
 docstrings.
@@ -26,7 +27,7 @@ DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def measure(path, source):
     source = base64.b64decode(source)
-    answer = {"path": path, "fault": None, "line": None, "functions": []}
+    answer = {"path": path, "fault": None, "line": None, "functions": [], "imports": []}
     try:
         tree = ast.parse(source, path)
         compile(source, path, "exec", dont_inherit=True)
@@ -37,13 +38,13 @@ def measure(path, source):
         answer["fault"] = repr(fault)
         return json.dumps(answer)
     try:
-        answer["functions"] = functions(tree, source)
+        answer["functions"], answer["imports"] = facts(tree, source)
     except (SyntaxError, tokenize.TokenError) as fault:
         answer["fault"] = "tokenize: " + str(fault)
     return json.dumps(answer)
 
 
-def functions(tree, source):
+def facts(tree, source):
     encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     text = source.decode(encoding)
     mark = len(codecs.BOM_UTF8) if source.startswith(codecs.BOM_UTF8) else 0
@@ -70,6 +71,7 @@ def functions(tree, source):
     places = [token[0] for token in tokens]
     documented = set()
     found = []
+    imports = []
     stack = [(tree, -1)]
     while stack:
         node, parent = stack.pop()
@@ -81,6 +83,14 @@ def functions(tree, source):
                 begin = bisect_left(places, of_bytes(value.lineno, value.col_offset))
                 end = bisect_left(places, of_bytes(value.end_lineno, value.end_col_offset))
                 documented.update(at for at in range(begin, end) if tokens[at][1])
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                imports.append([of_bytes(alias.lineno, alias.col_offset),
+                                of_bytes(alias.end_lineno, alias.end_col_offset), alias.name])
+        if isinstance(node, ast.ImportFrom):
+            imports.append([of_bytes(node.lineno, node.col_offset),
+                            of_bytes(node.end_lineno, node.end_col_offset),
+                            "." * node.level + (node.module or "")])
         if isinstance(node, FUNCTIONS):
             start = of_bytes(node.lineno, node.col_offset)
             end = of_bytes(node.end_lineno, node.end_col_offset)
@@ -103,4 +113,4 @@ def functions(tree, source):
         if parent >= 0:
             own[parent] -= totals[at]
     answer = [[start, end, own[at], totals[at]] for at, (start, end, _) in enumerate(found)]
-    return sorted(answer, key=lambda it: (it[0], -it[1]))
+    return sorted(answer, key=lambda it: (it[0], -it[1])), sorted(imports)

@@ -84,6 +84,23 @@ function functions(file, leaves) {
   return found.sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
+/** Import and export statements that name a module, and which. */
+function imports(file) {
+  const found = [];
+  const stack = [file];
+  while (stack.length > 0) {
+    const node = stack.pop();
+    let module;
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) module = node.moduleSpecifier;
+    if (ts.isImportEqualsDeclaration(node) && ts.isExternalModuleReference(node.moduleReference)) {
+      module = node.moduleReference.expression;
+    }
+    if (module && ts.isStringLiteral(module)) found.push([node.getStart(file, false), node.end, module.text]);
+    ts.forEachChild(node, (child) => { stack.push(child); });
+  }
+  return found.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+}
+
 /** Byte offsets of UTF-16 offsets that grow. */
 function bytes(text) {
   let units = 0, offset = 0;
@@ -103,7 +120,7 @@ function measure(path) {
   const text = readFileSync(path, "utf8");
   const kind = KINDS[path.slice(path.lastIndexOf(".") + 1)];
   const file = ts.createSourceFile(path, text, { languageVersion: ts.ScriptTarget.ESNext }, true, kind);
-  const answer = { path, fault: null, line: null, functions: [] };
+  const answer = { path, fault: null, line: null, functions: [], imports: [] };
   const fault = file.parseDiagnostics[0];
   if (fault) {
     answer.fault = ts.flattenDiagnosticMessageText(fault.messageText, " ");
@@ -111,6 +128,7 @@ function measure(path) {
   } else {
     const table = bytes(text);
     answer.functions = functions(file, tokens(file)).map((it) => [table[it.start], table[it.end], it.own, it.total]);
+    answer.imports = imports(file).map(([start, end, module]) => [table[start], table[end], module]);
   }
   return answer;
 }
@@ -121,7 +139,7 @@ for await (const path of createInterface({ input: process.stdin })) {
     answer = measure(path);
   } catch (fault) {
     if (!(fault instanceof RangeError)) throw fault;
-    answer = { path, fault: fault.message, line: null, functions: [] };
+    answer = { path, fault: fault.message, line: null, functions: [], imports: [] };
   }
   process.stdout.write(JSON.stringify(answer) + "\n");
 }

@@ -11,11 +11,11 @@
 
 ; import { a } from "./a"
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @name !alias)))) @import
+  (import_clause (named_imports (import_specifier name: _ @name !alias)))) @import
 
 ; import { a as b } from "./a"
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @name alias: (_) @alias)))) @import
+  (import_clause (named_imports (import_specifier name: _ @name alias: (_) @alias)))) @import
 
 ; import("./a")
 (call_expression

@@ -11,20 +11,20 @@
 
 ; export { a } from "./a"
 (export_statement
-  (export_clause (export_specifier name: (_) @name !alias))
+  (export_clause (export_specifier name: _ @name !alias))
   source: (string) @source) @export.from
 
 ; export { a as b } from "./a"
 (export_statement
-  (export_clause (export_specifier name: (_) @name alias: (_) @alias))
+  (export_clause (export_specifier name: _ @name alias: _ @alias))
   source: (string) @source) @export.from
 
 ; export { a }
-(export_statement (export_clause (export_specifier name: (_) @name !alias)) !source) @export
+(export_statement (export_clause (export_specifier name: _ @name !alias)) !source) @export
 
 ; export { a as b }
 (export_statement
-  (export_clause (export_specifier name: (_) @name alias: (_) @alias))
+  (export_clause (export_specifier name: _ @name alias: _ @alias))
   !source) @export
 
 ; export function load() {}, export class Cart {}

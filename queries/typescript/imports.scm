@@ -11,11 +11,11 @@
 
 ; import { a } from "./a"
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @name !alias)))) @import
+  (import_clause (named_imports (import_specifier name: _ @name !alias)))) @import
 
 ; import { a as b } from "./a"
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @name alias: (_) @alias)))) @import
+  (import_clause (named_imports (import_specifier name: _ @name alias: (_) @alias)))) @import
 
 ; import type { A } from "./a"
 (import_statement "type" source: (string) @source) @import.type_only
@@ -32,15 +32,15 @@
 ; export type { A } from "./a"
 (export_statement "type" source: (string) @source) @import.type_only
 
-; let a: typeof import("./a"), import("./a").A in a type
-([
-  (type_query (call_expression
-    function: (import)
-    arguments: (arguments . (string) @source)))
-  (type_query (member_expression object: (call_expression
-    function: (import)
-    arguments: (arguments . (string) @source))))
-] @import.type_only)
+; let a: typeof import("./a")
+(type_query (call_expression
+  function: (import)
+  arguments: (arguments . (string) @source)) @import.type_only)
+
+; let a: typeof import("./a").b
+(type_query (member_expression object: (call_expression
+  function: (import)
+  arguments: (arguments . (string) @source)) @import.type_only))
 
 ; declare module "a" { import b from "b" }
 (ambient_declaration (module body: (statement_block) @import.type_only))
@@ -123,3 +123,21 @@
   arguments: (arguments . [(string) (template_string)] @source)
   (#eq? @_mocker "jest")
   (#eq? @_actual "requireActual")) @import.require
+
+; await vi.importActual<A>("./a"), which the grammar reads as a call of `await vi.importActual`
+(call_expression
+  function: (await_expression (member_expression
+    object: (identifier) @_mocker
+    property: (property_identifier) @_actual))
+  arguments: (arguments . [(string) (template_string)] @source)
+  (#any-of? @_mocker "vi" "vitest")
+  (#eq? @_actual "importActual")) @import.call
+
+; await vi.importMock<A>("./a")
+(call_expression
+  function: (await_expression (member_expression
+    object: (identifier) @_mocker
+    property: (property_identifier) @_mock))
+  arguments: (arguments . [(string) (template_string)] @source)
+  (#any-of? @_mocker "vi" "vitest")
+  (#eq? @_mock "importMock")) @import.mock

@@ -57,7 +57,7 @@ macro_rules! queries {
 }
 
 /// Rust.
-pub const RUST: Source = Source {
+pub static RUST: Source = Source {
     name: "rust",
     folder: "rust",
     extensions: &["rs"],
@@ -69,7 +69,7 @@ pub const RUST: Source = Source {
 };
 
 /// Go.
-pub const GO: Source = Source {
+pub static GO: Source = Source {
     name: "go",
     folder: "go",
     extensions: &["go"],
@@ -81,44 +81,56 @@ pub const GO: Source = Source {
 };
 
 /// TypeScript without JSX.
-pub const TYPESCRIPT: Source = Source {
+pub static TYPESCRIPT: Source = Source {
     name: "typescript",
     folder: "typescript",
-    package_prefix: "npm:",
-    reader_version: "typescript-by-data/1",
     extensions: &["ts", "mts", "cts"],
+    package_prefix: "npm:",
+    // The second reader of another language's plugin, whose version counts.
+    reader_version: "",
     grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
     queries: queries!("typescript": definitions, imports, exports, tests),
     functions: None,
 };
 
 /// TypeScript with JSX.
-pub const TSX: Source =
-    Source { name: "tsx", extensions: &["tsx"], grammar: tree_sitter_typescript::LANGUAGE_TSX, ..TYPESCRIPT };
+pub static TSX: Source = Source {
+    name: "tsx",
+    folder: "typescript",
+    extensions: &["tsx"],
+    package_prefix: "npm:",
+    // The second reader of another language's plugin, whose version counts.
+    reader_version: "",
+    grammar: tree_sitter_typescript::LANGUAGE_TSX,
+    queries: queries!("typescript": definitions, imports, exports, tests),
+    functions: None,
+};
 
 /// JavaScript, with JSX.
-pub const JAVASCRIPT: Source = Source {
+pub static JAVASCRIPT: Source = Source {
     name: "javascript",
     folder: "javascript",
-    package_prefix: "npm:",
-    reader_version: "javascript-by-data/1",
     extensions: &["js", "jsx", "mjs", "cjs"],
+    package_prefix: "npm:",
+    // The second reader of another language's plugin, whose version counts.
+    reader_version: "",
     grammar: tree_sitter_javascript::LANGUAGE,
     queries: queries!("javascript": definitions, imports, exports, tests),
     functions: None,
 };
 
 /// Python 3.
-pub const PYTHON: Source = Source {
+pub static PYTHON: Source = Source {
     name: "python",
     folder: "python",
-    package_prefix: "pypi:",
-    reader_version: "python-by-data/1",
     extensions: &["py", "pyi"],
+    package_prefix: "pypi:",
+    // The second reader of another language's plugin, whose version counts.
+    reader_version: "",
     grammar: tree_sitter_python::LANGUAGE,
     queries: queries!("python": definitions, imports, exports, tests),
     functions: None,
 };
 
 /// All of them.
-pub const ALL: &[Source] = &[RUST, GO, TYPESCRIPT, TSX, JAVASCRIPT, PYTHON];
+pub static ALL: &[&Source] = &[&RUST, &GO, &TYPESCRIPT, &TSX, &JAVASCRIPT, &PYTHON];

@@ -8,11 +8,11 @@ use owed_engine::facts::Span;
 use tree_sitter::Node;
 
 use super::lines::Lines;
-use super::matches::Syntax;
+use super::matches::{Syntax, extent};
 use super::strings::value;
 use super::tokens::Tokens;
 use super::{Class, Dialect, Spanned};
-use crate::grammar::{self, Part, SheetKind, offset};
+use crate::grammar::{self, Part, SheetKind};
 use crate::measure::{Frames, Named};
 
 /// What a definition is, by the words of the query.
@@ -116,13 +116,16 @@ fn gathered(syntax: &Syntax<'_>) -> Option<BTreeMap<Place, Definition>> {
                 let short = written.split_whitespace().collect::<Vec<_>>().join(" ");
                 // What is assigned to is only a name when it is one chain.
                 let chain = |it: char| it.is_alphanumeric() || matches!(it, '_' | '$' | '.' | '#');
-                (!matches!(name.kind(), "member_expression" | "attribute") || short.chars().all(chain))
-                    .then(|| short.chars().take(42).collect())
+                match name.kind() {
+                    "member_expression" | "attribute" => short.chars().all(chain).then_some(short),
+                    "computed_property_name" => Some(short.chars().take(42).collect()),
+                    _ => Some(short),
+                }
             }
         });
         let entry = found
             .entry((place.start, Reverse(place.end), one.node.id()))
-            .or_insert_with(|| Definition { role, name: None, span: tokens_of(one.node) });
+            .or_insert_with(|| Definition { role, name: None, span: extent(one.node) });
         entry.role = entry.role.max(role);
         // What it is bound to names it rather than a name of its own.
         let outside = name.is_some_and(|name| !within(one.node, name));
@@ -135,25 +138,4 @@ fn gathered(syntax: &Syntax<'_>) -> Option<BTreeMap<Place, Definition>> {
 
 fn within(outer: Node<'_>, inner: Node<'_>) -> bool {
     outer.start_byte() <= inner.start_byte() && inner.end_byte() <= outer.end_byte()
-}
-
-/// From the first token of a definition behind its decorators to its last before comments.
-fn tokens_of(node: Node<'_>) -> Span {
-    let mut start = offset(node.start_byte());
-    let mut end = offset(node.end_byte());
-    let mut cursor = node.walk();
-    if let Some(first) = node.children(&mut cursor).find(|it| it.kind() != "decorator" && !it.is_extra()) {
-        start = offset(first.start_byte());
-    }
-    let mut at = node;
-    while let Some(last) = last_child(at) {
-        end = offset(last.end_byte());
-        at = last;
-    }
-    Span { start, end }
-}
-
-fn last_child(node: Node<'_>) -> Option<Node<'_>> {
-    let children = (0..node.child_count()).rev().filter_map(|at| node.child(at));
-    children.into_iter().find(|it| !it.is_extra() && it.start_byte() < it.end_byte())
 }

@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use super::Dialect;
 use super::lines::Lines;
-use super::matches::Syntax;
+use super::matches::{Syntax, extent};
 use super::strings::value;
 use crate::grammar::{Match, Part, Role, SheetKind};
 
@@ -20,7 +20,8 @@ struct Gathered {
     specifier: Option<String>,
     /// A source that is no literal.
     computed: bool,
-    names: Vec<Name>,
+    /// With their places.
+    names: Vec<(usize, Name)>,
     /// The local name of the whole module; `*` when it has none.
     whole: Option<String>,
 }
@@ -53,7 +54,7 @@ struct Place(u32, Reverse<u32>, usize);
 
 impl Place {
     fn of(one: &Match<'_>) -> Self {
-        let Span { start, end } = one.span();
+        let Span { start, end } = extent(one.node);
         Self(start, Reverse(end), one.node.id())
     }
 
@@ -76,15 +77,13 @@ impl Gathered {
         match (name, alias, one.part(Part::Wildcard)) {
             (Some(name), alias, _) => {
                 let local = alias.unwrap_or_else(|| name.clone());
-                let name = Name { imported: name, local };
-                if !self.names.contains(&name) {
-                    self.names.push(name);
-                }
+                let at = one.part(Part::Name).map_or(0, |node| node.start_byte());
+                self.names.push((at, Name { imported: name, local }));
             }
             (None, alias, Some(_)) => self.whole = Some(alias.unwrap_or_else(|| "*".to_owned())),
             (None, Some(alias), None) if dialect == Dialect::Python => self.whole = Some(alias),
             (None, Some(alias), None) => {
-                self.names.insert(0, Name { imported: "default".to_owned(), local: alias });
+                self.names.push((0, Name { imported: "default".to_owned(), local: alias }));
             }
             (None, None, None) => {}
         }
@@ -151,16 +150,19 @@ impl Gathered {
             // What is taken of it, only a walk with scopes can say.
             return add(Names::Namespace(format!("import({specifier:?})")));
         }
+        let mut names = self.names;
+        names.sort();
+        names.dedup();
+        let names: Vec<Name> = names.into_iter().map(|(_, name)| name).collect();
         match self.whole {
             Some(_) if dialect == Dialect::Python && kind == ImportKind::Star => add(Names::Effects),
             Some(whole) => {
                 add(Names::Namespace(whole));
-                if self.names.is_empty() {
-                    return;
+                if !names.is_empty() {
+                    add(Names::List(names));
                 }
-                add(Names::List(self.names));
             }
-            None if self.names.is_empty() => add(match dialect {
+            None if names.is_empty() => add(match dialect {
                 // `import a.b` binds `a`.
                 Dialect::Python => {
                     Names::Namespace(specifier.split('.').next().unwrap_or_default().to_owned())
@@ -168,7 +170,7 @@ impl Gathered {
                 _ if kind == ImportKind::Require => Names::Namespace(format!("require({specifier:?})")),
                 _ => Names::Effects,
             }),
-            None => add(Names::List(self.names)),
+            None => add(Names::List(names)),
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Line numbers: LF, CRLF and CR end a line, in JavaScript U+2028 and U+2029 do, too.
 
+use std::borrow::Cow;
+
+use super::Dialect;
+
 /// Where the lines of a text start.
 pub(super) struct Lines(Vec<usize>);
 
@@ -19,4 +23,16 @@ impl Lines {
     pub(super) fn line(&self, at: usize) -> u32 {
         u32::try_from(self.0.partition_point(|start| *start <= at) + 1).unwrap_or(u32::MAX)
     }
+}
+
+/// The same text, byte for byte, with the line ends that the grammar of the dialect knows: that
+/// of Python knows no CR alone, and takes all behind a comment for part of it.
+pub(super) fn as_grammars_end_them(dialect: Dialect, text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let alone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    if dialect != Dialect::Python || !(0..bytes.len()).any(alone) {
+        return Cow::Borrowed(text);
+    }
+    let ends = text.char_indices().map(|(at, letter)| if alone(at) { '\n' } else { letter });
+    Cow::Owned(ends.collect())
 }

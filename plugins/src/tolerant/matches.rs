@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use owed_engine::facts::Span;
 use tree_sitter::Node;
 
 use super::Dialect;
 use crate::grammar::sources::{JAVASCRIPT, PYTHON, Source, TSX, TYPESCRIPT};
-use crate::grammar::{Event, Grammar, Match, Parsed, SheetKind};
+use crate::grammar::{Event, Grammar, Match, Parsed, SheetKind, offset};
 
 /// A text with its tree.
 pub(super) struct Syntax<'s> {
@@ -57,4 +58,25 @@ impl<'s> Syntax<'s> {
             }
         }
     }
+}
+
+/// From the first token of a node behind its decorators to its last before comments.
+pub(super) fn extent(node: Node<'_>) -> Span {
+    let mut start = offset(node.start_byte());
+    let mut end = offset(node.end_byte());
+    let mut cursor = node.walk();
+    if let Some(first) = node.children(&mut cursor).find(|it| it.kind() != "decorator" && !it.is_extra()) {
+        start = offset(first.start_byte());
+    }
+    let mut at = node;
+    while let Some(last) = last_child(at) {
+        end = offset(last.end_byte());
+        at = last;
+    }
+    Span { start, end }
+}
+
+fn last_child(node: Node<'_>) -> Option<Node<'_>> {
+    let mut children = (0..node.child_count()).rev().filter_map(|at| node.child(at));
+    children.find(|it| !it.is_extra() && it.start_byte() < it.end_byte())
 }

@@ -15,12 +15,14 @@
 //! put together is not evaluated, and effects are not looked for at all. So nothing here may
 //! ever be taken for the whole of a file.
 
+mod cases;
 mod definitions;
 mod imports;
 mod lines;
 mod matches;
 mod recovery;
 mod strings;
+#[cfg(test)]
 mod tests;
 mod tokens;
 
@@ -106,6 +108,7 @@ pub struct Read {
 
 /// Reads a text; `None` when it is too large or too deep, or would take too long.
 pub fn read(dialect: Dialect, text: &str) -> Option<Read> {
+    let text = &lines::as_grammars_end_them(dialect, text);
     let syntax = matches::Syntax::of(dialect, text)?;
     let lines = lines::Lines::new(text, dialect != Dialect::Python);
     let (functions, classes) = definitions::read(&syntax, &lines)?;
@@ -113,7 +116,7 @@ pub fn read(dialect: Dialect, text: &str) -> Option<Read> {
         imports: imports::read(&syntax, &lines)?,
         functions,
         classes,
-        tests: tests::read(&syntax, &lines)?,
+        tests: cases::read(&syntax, &lines)?,
         damage: syntax.parsed.damage(),
     })
 }

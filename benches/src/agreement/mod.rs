@@ -6,6 +6,13 @@
 //! names (a specifier that is put together, a path handed to a process) is left out, and so is
 //! what a load of a module takes from it.
 
+pub mod corpus;
+pub mod explained;
+pub mod opinion;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::facts::{Import, ImportKind, Names, Span};
@@ -29,6 +36,8 @@ pub struct Compared {
     pub functions: [usize; 3],
     /// What differs, in order.
     pub differences: Vec<Difference>,
+    /// What the first reader says, for other opinions.
+    pub first: opinion::Opinion,
 }
 
 /// One difference.
@@ -58,6 +67,8 @@ pub fn compare(path: &str, bytes: &[u8]) -> Option<Compared> {
         compared.refused = Some(format!("{}: {}", damage.line, damage.cause));
         return Some(compared);
     }
+    let python = dialect == Dialect::Python;
+    compared.first = opinion::Opinion::of_first(&functions.functions, &facts.imports, bytes, python);
     let Some(mut second) = tolerant::read(dialect, text) else {
         compared.error = Some((1, "takes too long".to_owned()));
         return Some(compared);
@@ -87,6 +98,11 @@ fn shift(read: &mut Read, by: u32) {
 fn is_declaration_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     (name.contains(".d.") && name.ends_with("ts")) || name.ends_with(".pyi")
+}
+
+/// What the source says at a place.
+fn said(span: Span, bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
 }
 
 impl Compared {
@@ -135,21 +151,27 @@ impl Compared {
         erased: bool,
         bytes: &[u8],
     ) {
+        // A name that the file does not take from `importlib` is another function's.
+        let from_importlib = second.iter().any(|it| {
+            it.specifier == "importlib" && names(it).is_some_and(|it| it.contains("import_module as"))
+        });
+        let is_other =
+            |it: &Import| !from_importlib && said(it.span, bytes).trim_start().starts_with("import_module");
         // Where a specifier is put together, the first reader may know what it can be.
         let computed: BTreeSet<Span> =
             second.iter().filter(|it| it.kind == ImportKind::Computed).map(|it| it.span).collect();
         let mut ours: BTreeMap<Written, Vec<Option<String>>> = BTreeMap::new();
         for import in first {
             if is_written(dialect, import, bytes) && !computed.contains(&import.span) {
-                ours.entry(Written::of(import, false)).or_default().push(names(import));
+                ours.entry(Written::of(import, false, bytes)).or_default().push(names(import));
             }
         }
         for import in second {
-            if import.kind == ImportKind::Computed {
+            if import.kind == ImportKind::Computed || (dialect == Dialect::Python && is_other(&import)) {
                 continue;
             }
             self.imports[0] += 1;
-            let key = Written::of(&import, erased);
+            let key = Written::of(&import, erased, bytes);
             let found = ours.get_mut(&key).and_then(|list| {
                 let theirs = names(&import);
                 let at = list.iter().position(|it| *it == theirs || it.is_none() || theirs.is_none());
@@ -164,7 +186,7 @@ impl Compared {
             }
         }
         for import in first {
-            let key = Written::of(import, false);
+            let key = Written::of(import, false, bytes);
             if let Some(list) = ours.get_mut(&key)
                 && let Some(at) = list.iter().position(|it| *it == names(import))
             {
@@ -186,13 +208,27 @@ struct Written {
 }
 
 impl Written {
-    fn of(import: &Import, erased: bool) -> Self {
+    fn of(import: &Import, erased: bool, bytes: &[u8]) -> Self {
+        let Import { span, specifier, kind, .. } = import;
+        let text = said(*span, bytes);
+        let bare = text.strip_prefix("typeof").unwrap_or(&text).trim_start();
+        if bare.starts_with("import(") {
+            // A type and a load are written alike, and the grammar has one node for both.
+            let start = span.start + u32::try_from(text.len() - bare.len()).unwrap_or(0);
+            let span = Span { start, end: start };
+            return Self { span, specifier: specifier.clone(), kind: ImportKind::Dynamic };
+        }
         let loads = matches!(
-            import.kind,
+            kind,
             ImportKind::Static | ImportKind::ReExport | ImportKind::Star | ImportKind::Require
         );
-        let kind = if erased && loads { ImportKind::TypeOnly } else { import.kind };
-        Self { span: import.span, specifier: import.specifier.clone(), kind }
+        let kind = if erased && loads { ImportKind::TypeOnly } else { *kind };
+        // The grammar makes `await` part of a call with type arguments.
+        let start = match text.strip_prefix("await") {
+            Some(call) => span.end - u32::try_from(call.trim_start().len()).unwrap_or(0),
+            None => span.start,
+        };
+        Self { span: Span { start, end: span.end }, specifier: specifier.clone(), kind }
     }
 
     fn shown(&self, import: &Import) -> String {
@@ -214,45 +250,48 @@ fn names(import: &Import) -> Option<String> {
             let names = list.iter().map(|name| format!("{} as {}", name.imported, name.local));
             (!members).then(|| names.collect::<Vec<_>>().join(", "))
         }
-        Names::Effects if statement => Some("nothing".to_owned()),
+        Names::Effects if statement && import.kind != ImportKind::TypeOnly => Some("nothing".to_owned()),
         _ => None,
     }
 }
 
 /// Whether an import of the first reader is one that can be read off its own text.
 fn is_written(dialect: Dialect, import: &Import, bytes: &[u8]) -> bool {
-    let text = bytes.get(import.span.start as usize..import.span.end as usize).unwrap_or_default();
-    let text = String::from_utf8_lossy(text);
+    let text = said(import.span, bytes);
     let plain: String = text.chars().filter(|it| !it.is_whitespace() && *it != '\\').collect();
+    let specifier: String = import.specifier.chars().filter(|it| !it.is_whitespace()).collect();
+    let specifier = specifier.as_str();
     let starts = |words: &[&str]| words.iter().any(|word| plain.starts_with(word));
-    // The first argument of the call is the literal itself.
-    let argument = |words: &[&str]| {
-        let rest = words.iter().find_map(|word| plain.strip_prefix(word));
-        let rest = rest.map(|rest| rest.strip_prefix("import(").unwrap_or(rest));
-        let quoted = rest.and_then(|rest| rest.strip_prefix(['"', '\'', '`']));
-        quoted.is_some_and(|rest| rest.starts_with(&import.specifier))
+    // The first argument of the call is the literal itself; with type arguments, one is.
+    let (callee, rest) = plain.split_at(plain.find(['(', '<']).unwrap_or(plain.len()));
+    let callee = callee.strip_prefix("await").unwrap_or(callee);
+    let callee = callee.strip_suffix("?.").unwrap_or(callee);
+    let argument = |callees: &[&str]| {
+        let opened = rest.strip_prefix('(').map(|rest| rest.strip_prefix("import(").unwrap_or(rest));
+        let quoted = ["\"", "'", "`"].map(|quote| format!("{quote}{specifier}"));
+        callees.contains(&callee)
+            && quoted.iter().any(|it| match opened {
+                Some(opened) => opened.starts_with(it.as_str()),
+                None => rest.contains(it.as_str()),
+            })
     };
-    let specifier = import.specifier.as_str();
     match (dialect, import.kind) {
         (Dialect::Python, ImportKind::Static | ImportKind::TypeOnly | ImportKind::Star) => {
-            starts(&["from"]) || starts(&[specifier])
+            starts(&["from", specifier])
         }
         (Dialect::Python, ImportKind::Dynamic) => {
-            argument(&["importlib.import_module(", "import_module(", "__import__("])
+            argument(&["importlib.import_module", "import_module", "__import__"])
         }
         (Dialect::Python, _) => false,
         (_, ImportKind::Static | ImportKind::TypeOnly | ImportKind::ReExport | ImportKind::Star) => {
             starts(&["import", "export", "typeofimport("])
         }
         (_, ImportKind::Require) => {
-            (starts(&["import"]) && plain.contains(specifier))
-                || argument(&["require(", "jest.requireActual("])
+            (starts(&["import"]) && plain.contains(specifier)) || argument(&["require", "jest.requireActual"])
         }
-        (_, ImportKind::Dynamic) => argument(&["import(", "vi.importActual(", "vitest.importActual("]),
-        (_, ImportKind::Resolve) => argument(&["require.resolve(", "import.meta.resolve("]),
-        (_, ImportKind::Mock) => plain.split_once('(').is_some_and(|(callee, _)| {
-            starts(&["vi.", "vitest.", "jest."]) && argument(&[&format!("{callee}(")])
-        }),
+        (_, ImportKind::Dynamic) => argument(&["import", "vi.importActual", "vitest.importActual"]),
+        (_, ImportKind::Resolve) => argument(&["require.resolve", "import.meta.resolve"]),
+        (_, ImportKind::Mock) => starts(&["vi.", "vitest.", "jest."]) && argument(&[callee]),
         (_, ImportKind::StringRef | ImportKind::Script | ImportKind::Computed | ImportKind::Glob) => false,
     }
 }
