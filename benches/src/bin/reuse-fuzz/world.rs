@@ -446,7 +446,7 @@ fn test(kind: Kind, number: usize, files: &mut BTreeMap<String, String>, rng: &m
             format!("tests/test_t{number}.py"),
             format!(
                 "{heads}\n\nSEEN = [{values}]\n\n\ndef test_seen({}):\n    assert \"bad\" not in \",\".join(SEEN)\n",
-                if number % 4 == 0 { "given" } else { "" }
+                if number.is_multiple_of(4) { "given" } else { "" }
             ),
         ),
         Kind::Unittest | Kind::Bare => (
@@ -482,37 +482,35 @@ fn tools(root: &Path, kind: Kind, machine: &Machine) -> Result<PathBuf> {
     let bin = root.with_file_name("bin");
     fs::create_dir_all(&bin)?;
     link_programs(&bin, &programs(machine))?;
-    if let Some(python) = machine.pythons.first() {
-        if matches!(kind, Kind::Unittest | Kind::Pytest) {
-            let made = Command::new(python)
-                .args(["-m", "venv", "--without-pip", ".venv"])
-                .current_dir(root)
-                .status()?;
-            ensure!(made.success(), "no virtual environment could be made");
-            let site = site_packages(&root.join(".venv")).context("an environment has packages")?;
-            if kind == Kind::Pytest {
-                let from = machine.site_packages.as_ref().context("pytest is not installed")?;
-                for name in ["pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py.py"] {
-                    copy(&from.join(name), &site.join(name))?;
-                }
-                for entry in fs::read_dir(from)? {
-                    let entry = entry?;
-                    let name = entry.file_name().to_string_lossy().into_owned();
-                    let wanted = ["pytest-", "pluggy-", "iniconfig-", "packaging-"];
-                    if wanted.iter().any(|start| name.starts_with(start)) {
-                        copy(&entry.path(), &site.join(name))?;
-                    }
+    if matches!(kind, Kind::Unittest | Kind::Pytest)
+        && let Some(python) = machine.pythons.first()
+    {
+        let made =
+            Command::new(python).args(["-m", "venv", "--without-pip", ".venv"]).current_dir(root).status()?;
+        ensure!(made.success(), "no virtual environment could be made");
+        let site = site_packages(&root.join(".venv")).context("an environment has packages")?;
+        if kind == Kind::Pytest {
+            let from = machine.site_packages.as_ref().context("pytest is not installed")?;
+            for name in ["pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py.py"] {
+                copy(&from.join(name), &site.join(name))?;
+            }
+            for entry in fs::read_dir(from)? {
+                let entry = entry?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let wanted = ["pytest-", "pluggy-", "iniconfig-", "packaging-"];
+                if wanted.iter().any(|start| name.starts_with(start)) {
+                    copy(&entry.path(), &site.join(name))?;
                 }
             }
-            for n in 0..3 {
-                let dep = site.join(format!("dep{n}"));
-                fs::create_dir(&dep)?;
-                fs::write(dep.join("__init__.py"), "V = \"v1\"\n")?;
-                fs::write(dep.join("sub.py"), "V = \"v1\"\n")?;
-                let info = site.join(format!("dep{n}-1.0.dist-info"));
-                fs::create_dir(&info)?;
-                fs::write(info.join("METADATA"), format!("Name: dep{n}\nVersion: 1.0\n"))?;
-            }
+        }
+        for n in 0..3 {
+            let dep = site.join(format!("dep{n}"));
+            fs::create_dir(&dep)?;
+            fs::write(dep.join("__init__.py"), "V = \"v1\"\n")?;
+            fs::write(dep.join("sub.py"), "V = \"v1\"\n")?;
+            let info = site.join(format!("dep{n}-1.0.dist-info"));
+            fs::create_dir(&info)?;
+            fs::write(info.join("METADATA"), format!("Name: dep{n}\nVersion: 1.0\n"))?;
         }
     }
     if let (Kind::Vitest | Kind::Jest, Some(from)) = (kind, &machine.node_modules) {
