@@ -510,7 +510,8 @@ mod tests {
     fn help_names_only_what_is_built() {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        let tests = ["plan", "why", "run", "status", "receipts", "record", "opacity", "check", "graph"];
+        let tests =
+            ["plan", "why", "run", "status", "receipts", "audit", "record", "opacity", "check", "graph"];
         let rest = ["init", "doctor", "schema", "completions", "demo"];
         assert_eq!(names, [&tests[..], &rest].concat());
     }

@@ -85,7 +85,9 @@ fn modules() -> Vec<(String, String)> {
 
 /// The modules that are product, without their tests and comments.
 fn product() -> Vec<(String, String)> {
-    let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/");
+    let is_test = |path: &str| {
+        path.ends_with("/tests.rs") || path.contains("/tests/") || path.starts_with("benches/benches/")
+    };
     let without_tests = |text: &str| {
         let end = text.find("\n#[cfg(test)]\nmod tests {").unwrap_or(text.len());
         let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));

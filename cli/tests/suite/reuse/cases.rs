@@ -472,7 +472,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         "a moved project shows in a path of its own",
         "py/tests/test_place.py",
-        "passed inputs-differ pin path of the project",
+        "passed class bounded",
         |_| {},
     ),
     case("a module of Python's own startup", PY, "reused", |p| {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::comment;
 use super::group::{Group, Hole, Member, Tier, shared_name};
-use super::normal::claimed;
+use super::normal::{self, claimed};
 use super::{Candidate, Found, Sources};
 use crate::check::report::CheckedFile;
 
@@ -35,6 +35,7 @@ struct Loaded {
     statements: u32,
     literals: Vec<String>,
     symbols: Vec<u64>,
+    is_table: bool,
     allowed: Option<comment::Allowed>,
     /// Whether it is the same as the first of its group, as far as that was held.
     same: Option<bool>,
@@ -99,8 +100,13 @@ fn verify(batch: &[&[Candidate]], sources: &dyn Sources) -> Vec<Claimed> {
     let of_group = |(number, members): (u32, Vec<Loaded>)| {
         let digest = batch[number as usize][0].digest;
         let mut claimed = Claimed { digest, ..Claimed::default() };
-        let id = format!("{digest:032x}");
         for mut same in split(members) {
+            // Tables of one form may make several groups, which are told apart by their values.
+            let id = match &same[0] {
+                table if table.is_table => normal::with_values(digest, &table.literals),
+                _ => digest,
+            };
+            let id = format!("{id:032x}");
             super::suppress(&mut same, &mut claimed.found, |one| (&one.member, one.allowed.as_ref()));
             if same.len() > 1 {
                 claimed.taken.extend(same.iter().map(|one| (one.wanted.file, one.wanted.number)));
@@ -144,6 +150,7 @@ fn load(
                     statements: function.statements,
                     literals: function.shape.literals.clone(),
                     symbols,
+                    is_table: super::is_table(function),
                     allowed: comment::find(&lines, function.start_line, function.end_line),
                     same,
                 })
@@ -154,14 +161,24 @@ fn load(
     loaded.into_iter().flatten().collect()
 }
 
+/// Whether two tables say the same: at least half of their values are equal. A copy in which a
+/// value was changed is a copy; two lists of different things that have one form are none.
+fn values_agree(a: &Loaded, b: &Loaded) -> bool {
+    if !a.is_table {
+        return true;
+    }
+    let equal = a.literals.iter().zip(&b.literals).filter(|(a, b)| a == b).count();
+    2 * equal >= a.literals.len().max(b.literals.len())
+}
+
 /// Members that are really the same, apart.
 fn split(members: Vec<Loaded>) -> Vec<Vec<Loaded>> {
     let mut groups: Vec<Vec<Loaded>> = Vec::new();
     for one in members {
         let home = groups.iter_mut().find(|group| match (group[0].same, one.same) {
-            (Some(true), Some(true)) => true,
+            (Some(true), Some(true)) => values_agree(&group[0], &one),
             (Some(true), _) | (_, Some(true)) => false,
-            _ => group[0].symbols == one.symbols,
+            _ => group[0].symbols == one.symbols && values_agree(&group[0], &one),
         });
         match home {
             Some(group) => group.push(one),

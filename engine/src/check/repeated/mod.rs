@@ -38,8 +38,8 @@ pub const FEWEST_STATEMENTS: u32 = 5;
 const FEWEST_DIFFERENT: usize = 3;
 
 /// Whether a function says the same thing over and over with other values: a list of calls, a
-/// `switch` from names to names. Two of these are one implementation only when their values
-/// are equal, too.
+/// `switch` from names to names. Two of these are one implementation only when most of what
+/// they say is equal, too.
 pub fn is_table(function: &Function) -> bool {
     !block::has_different(function, FEWEST_DIFFERENT)
 }

@@ -51,14 +51,20 @@ fn open(symbol: Symbol) -> u64 {
     }
 }
 
-/// What two members of a claim have in common: the symbols, and of a table its literals, which
-/// are all that it says.
+/// What two members of a claim have in common.
 pub(super) fn claimed(function: &Function) -> Vec<u64> {
-    let mut symbols = renumbered(&function.shape);
-    if super::is_table(function) {
-        symbols.extend(literals(&function.shape));
+    renumbered(&function.shape)
+}
+
+/// The digest of a form with the values in it.
+pub(super) fn with_values(digest: u128, values: &[String]) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&digest.to_le_bytes());
+    for value in values {
+        hasher.update(&(value.len() as u64).to_le_bytes());
+        hasher.update(value.as_bytes());
     }
-    symbols
+    u128::from_le_bytes(hasher.finalize().as_bytes()[..16].try_into().expect("16 of 32 bytes"))
 }
 
 /// The first 16 bytes of the BLAKE3 hash of [`renumbered`] with the literals: what the function
