@@ -27,7 +27,7 @@ fn imports_are_seen_around_what_is_broken() {
         (Dynamic, "./l"),
     ];
     assert_eq!(seen, expected.map(|(kind, specifier)| (kind, specifier.to_owned())));
-    let text = "import a.b, c as d\nfrom . import e\nx = [1, 2\n\ndef f():\n    from ..g import *\n";
+    let text = "import a.b, c as d\nfrom . import e\nx = )\ndef f():\n    from ..g import *\n";
     let seen = imports(Dialect::Python, text);
     let expected = [(Static, "a.b"), (Static, "c"), (Static, "."), (Star, "..g")];
     assert_eq!(seen, expected.map(|(kind, specifier)| (kind, specifier.to_owned())));
