@@ -46,7 +46,7 @@ fn a_program_runs_in_its_directory_with_its_arguments() {
 }
 
 #[test]
-fn a_child_has_a_small_heap_and_one_worker() {
+fn d6_a_child_has_a_small_heap_and_one_worker() {
     let site = Site::new(Limits::default());
     let program = "console.log(process.execArgv.join(), process.env.VITEST_MAX_WORKERS)";
     assert_eq!(site.node(program, &[]).unwrap(), "--max-old-space-size=768 1\n");

@@ -84,24 +84,6 @@ fn c04_opaque_tests_run_on_any_change_and_what_is_not_understood_widens() {
 }
 
 #[test]
-fn d6_a_configuration_is_loaded_with_a_small_heap_and_one_worker() {
-    // The answer depends on what the child that loads it was given.
-    let config = "const small = process.execArgv.includes(\"--max-old-space-size=768\");\n\
-                  const one = process.env.VITEST_MAX_WORKERS === \"1\";\n\
-                  module.exports = { spec: [small && one ? \"given/*.js\" : \"other/*.js\"] };\n";
-    let project = Project::new(&[
-        (
-            "package.json",
-            "{ \"name\": \"m\", \"scripts\": { \"test\": \"mocha\" }, \"devDependencies\": { \"mocha\": \"11\" } }\n",
-        ),
-        (".mocharc.cjs", config),
-        ("given/a.js", "it(\"a\", () => {});\n"),
-        ("other/b.js", "it(\"b\", () => {});\n"),
-    ]);
-    assert_eq!(project.planned(&["--all"]), ["given/a.js"]);
-}
-
-#[test]
 fn c05_a_plan_is_held_against_a_full_run_and_an_empty_selection_runs_nothing() {
     let of = |name: &str, body: &str| {
         (format!("src/{name}.test.js"), format!("import test from \"node:test\";\n{body}\n"))
