@@ -161,14 +161,14 @@ fn load(
     loaded.into_iter().flatten().collect()
 }
 
-/// Whether two tables say the same: at least half of their values are equal. A copy in which a
+/// Whether two tables say the same: at least two thirds of their values are equal. A copy in which a
 /// value was changed is a copy; two lists of different things that have one form are none.
 fn values_agree(a: &Loaded, b: &Loaded) -> bool {
     if !a.is_table {
         return true;
     }
     let equal = a.literals.iter().zip(&b.literals).filter(|(a, b)| a == b).count();
-    2 * equal >= a.literals.len().max(b.literals.len())
+    3 * equal >= 2 * a.literals.len().max(b.literals.len())
 }
 
 /// Members that are really the same, apart.
