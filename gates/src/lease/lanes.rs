@@ -5,7 +5,7 @@
 //! - *The host's background lane*: one piece of background work for each user of the host,
 //!   whatever its project, and only while no foreground work is going on. Foreground work
 //!   does not queue for it: it announces itself ([`Lanes::announce`]), which closes the lane
-//!   and asks whoever is in it to leave ([`Place::is_wanted`]).
+//!   and asks whoever is in it to leave ([`Lanes::is_wanted`]).
 //!
 //! Announcements and lanes are leases, so that the kernel takes them back however a process
 //! ends. Work that is started *inside* of work in a lane (a test that runs this program)
