@@ -32,7 +32,8 @@
 //! external diffs or text conversions, and with literal path specifications.
 //! `core.fsmonitor` is switched off: a monitor is a program of the user's that git
 //! believes without looking, and a change it forgets would be a test wrongly skipped.
-//! The cost is one `lstat` a file. Everything else of the user's configuration and of
+//! The cost is one `lstat` a file. So are the cache of untracked files and the settings
+//! that have git compare only part of what the disk says of a file. Everything else of the user's configuration and of
 //! the `GIT_*` environment holds.
 //!
 //! What this module refuses to do: it writes nothing into a repository, fetches

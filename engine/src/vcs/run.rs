@@ -29,6 +29,16 @@ const LOCAL: [&str; 13] = [
 const CONTRARY: [&str; 4] =
     ["GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_NOGLOB_PATHSPECS"];
 
+/// Settings that have git look at each file, with all that the disk says of it: what a
+/// monitor, a cache of directories, or half of a file's state would have it believe.
+const BY_LOOKING: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.checkStat=default",
+    "core.trustctime=true",
+    "diff.autoRefreshIndex=true",
+];
+
 /// A directory to run git in.
 #[derive(Clone, Debug)]
 pub(crate) struct Git {
@@ -75,7 +85,9 @@ impl Git {
     pub(crate) fn command(&self, command: &str, arguments: &[&str]) -> Command {
         let mut git = Command::new("git");
         git.current_dir(&self.dir)
-            .args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=true", command])
+            .arg("--no-pager")
+            .args(BY_LOOKING.iter().flat_map(|setting| ["-c", setting]))
+            .arg(command)
             .args(arguments)
             .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")

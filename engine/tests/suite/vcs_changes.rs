@@ -128,6 +128,26 @@ fn a_change_of_the_same_size_and_second_is_seen() {
     assert_eq!(p.changed("HEAD"), ["modified a"]);
 }
 
+/// Settings for file systems that lie about these have git overlook such an edit.
+#[test]
+fn a_change_with_its_old_size_and_time_is_seen() {
+    let p = Project::new(&[("a", "1")]);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let set_back = || std::fs::File::open(p.path("a")).unwrap().set_modified(old).unwrap();
+    set_back();
+    p.git(&["add", "a"]);
+    p.git(&["config", "core.trustctime", "false"]);
+    p.git(&["config", "core.checkStat", "minimal"]);
+    p.git(&["config", "core.untrackedCache", "true"]);
+    p.git(&["update-index", "--refresh"]);
+    // Git compares whole seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    std::fs::write(p.path("a"), "2").unwrap();
+    set_back();
+    assert_eq!(p.git(&["status", "--porcelain", "--untracked-files=no"]), "", "git does not see it");
+    assert_eq!(p.changed("HEAD"), ["modified a"]);
+}
+
 #[test]
 fn a_change_undone_is_none() {
     let p = Project::new(&[("a", "1"), ("b", "1")]);
