@@ -11,11 +11,12 @@ use super::run::parts::{self, Class, key};
 use crate::answer::plan::{ReceiptStatus, TestOwed, directory};
 use crate::args::Run;
 use crate::complaint::Complaint;
+use crate::config::NeverReused;
 use crate::host;
 use crate::session::Session;
 
 /// What is known about earlier runs of a project.
-pub(in crate::command) struct Paid {
+pub(in crate::command) struct Paid<'s> {
     /// Passing runs.
     pub(in crate::command) receipts: Receipts,
     /// Whether they may be believed.
@@ -24,12 +25,16 @@ pub(in crate::command) struct Paid {
     pub(in crate::command) observed: Observations,
     /// Passing runs of another checkout.
     pub(in crate::command) elsewhere: Option<Receipts>,
+    /// What the owner wants run each time.
+    never: &'s NeverReused,
 }
 
-impl Paid {
-    /// Of the project at `root`.
-    pub(in crate::command) fn open(root: &std::path::Path) -> Self {
+impl<'s> Paid<'s> {
+    /// Of the project of a session.
+    pub(in crate::command) fn open(session: &'s Session) -> Self {
+        let root = &session.site.root;
         Self {
+            never: &session.config.never_reused,
             receipts: Receipts::of(root),
             standing: Standing::of(root),
             observed: Observations::of(root),
@@ -67,10 +72,13 @@ impl Paid {
         if let Some(why) = self.standing.tripped() {
             return Decision::run(Denial::Tripped, why);
         }
+        let key = key(project, number);
+        if let Some(why) = self.never.why(key.test) {
+            return Decision::run(Denial::Policy, why);
+        }
         if !may_reuse(class.opacity) {
             return Decision::run(Denial::Class, class.cause.clone());
         }
-        let key = key(project, number);
         if let Some(loaded) = self.observed.loaded(&key)
             && let Some(Ok((members, _))) = identified.tests.get(&number)
         {
@@ -103,7 +111,7 @@ pub(in crate::command) fn beyond(file: &str) -> String {
 /// been read with declarations.
 pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: &mut [TestOwed]) {
     let root = &session.site.root;
-    let paid = Paid::open(root);
+    let paid = Paid::open(session);
     let owed: Vec<String> = tests.iter().map(|test| test.path.clone()).collect();
     let classes = session.timed("opacity", || parts::classes(project, &owed));
     let environment = parts::environment(None);

@@ -178,7 +178,7 @@ fn why_not(global: &Global, test: &str, output: &Output) -> anyhow::Result<Recei
         .map(|&number| Asked { number, pins: classes[number].pins.clone() })
         .collect();
     let identified = identify(&project, &asked, &context);
-    let paid = Paid::open(root);
+    let paid = Paid::open(&session);
     let mut answer = ReceiptsAnswer::new();
     for number in numbers {
         match paid.decide(&project, number, &classes[number], &identified) {

@@ -28,16 +28,36 @@ pub(crate) struct Keys {
     pub policy: Option<Policy>,
 }
 
-/// `[policy]`. Keys other than `record` are for commands that are not built yet; their
-/// form is settled by these.
+/// `[policy]`. Keys other than these are for commands that are not built yet.
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Policy {
     /// Which commands `owed record` may run.
     #[serde(default)]
     pub record: Rules,
+    /// Which tests receipts never pay for.
+    #[serde(default)]
+    pub reuse: Reuse,
     /// The rest.
     #[serde(flatten)]
     pub others: BTreeMap<String, IgnoredAny>,
+}
+
+/// `[policy.reuse]`.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Reuse {
+    /// Tests that are run whatever any receipt says.
+    pub never: Vec<Never>,
+}
+
+/// One `[[policy.reuse.never]]` table.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Never {
+    /// Test files.
+    pub tests: Vec<Pattern>,
+    /// Why; shown where they are run.
+    pub reason: Option<String>,
 }
 
 /// One `[[caps]]` table.

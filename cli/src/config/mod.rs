@@ -5,6 +5,7 @@
 //! parsed and does not mention `owed` is not this module's business.
 
 mod keys;
+mod never;
 
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ use owed_engine::project::{DeclaredInput, Settings};
 use owed_gates::policy::Rules;
 
 pub(crate) use keys::Keys;
+pub(crate) use never::NeverReused;
 
 use crate::complaint::Complaint;
 use crate::near::near;
@@ -32,6 +34,8 @@ const KEYS: &[&str] = &[
     "policy",
     "record",
     "deny",
+    "reuse",
+    "never",
     "allow",
     "pattern",
     "reason",
@@ -55,6 +59,8 @@ pub(crate) struct Config {
     pub caps: Caps,
     /// How far checks go into one file.
     pub limits: Limits,
+    /// Which tests are run whatever any receipt says.
+    pub never_reused: NeverReused,
     /// Keys that are valid but have no effect on selection (yet), with what they are for.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -133,8 +139,10 @@ impl Config {
         if keys.policy.as_ref().is_some_and(|policy| !policy.others.is_empty()) {
             without_effect.push(("policy", "rules for running tests, which `owed run` does not ask yet"));
         }
-        let record = keys.policy.map(|policy| policy.record).unwrap_or_default();
-        Self { source: Some(source), settings, record, caps, limits, without_effect }
+        let (record, reuse) = keys.policy.map(|policy| (policy.record, policy.reuse)).unwrap_or_default();
+        let never_reused =
+            NeverReused::new(reuse.never.into_iter().map(|never| (patterns(never.tests), never.reason)));
+        Self { source: Some(source), settings, record, caps, limits, never_reused, without_effect }
     }
 }
 

@@ -15,6 +15,8 @@ pub enum Denial {
     ReuseOff,
     /// A contradiction was found by an audit and nobody has acknowledged it.
     Tripped,
+    /// The owner wants it run each time.
+    Policy,
     /// Its class is none that may be reused.
     Class,
     /// It loaded a file that is none of its known inputs.
@@ -35,6 +37,7 @@ impl Denial {
         match self {
             Self::ReuseOff => "reuse-off",
             Self::Tripped => "tripped",
+            Self::Policy => "policy",
             Self::Class => "class",
             Self::ClosureIncomplete => "closure-incomplete",
             Self::NotLookedAt => "not-looked-at",

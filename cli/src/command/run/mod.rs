@@ -72,7 +72,7 @@ fn attempt(
     let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
     let asks = work.asks(&compared.delta);
     work.unite(&mut compared, &project);
-    let paid = Paid::open(&root).with(args, &session)?;
+    let paid = Paid::open(&session).with(args, &session)?;
     let options = SelectOptions {
         all: work.selects_all(),
         observed: paid.observed.by_path(),

@@ -315,6 +315,12 @@ pub(super) const CASES: &[Case] = &[
         &[("PYTHONWARNINGS", "default")],
     ),
     // the command line
+    case("the owner wants it run", A, "passed policy policy.reuse.never `src/a.*`: it pays", |p| {
+        p.append("owed.toml", "[[policy.reuse.never]]\ntests = [\"src/a.*\"]\nreason = \"it pays\"\n");
+    }),
+    case("the owner wants another one run", "src/data.test.js", "reused", |p| {
+        p.append("owed.toml", "[[policy.reuse.never]]\ntests = [\"src/a.*\"]\n");
+    }),
     Case {
         name: "a lower deadline",
         does: |_| {},
