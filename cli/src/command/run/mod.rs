@@ -3,6 +3,7 @@
 //! The order: plan, classes, identities, decisions; then the runners, one project after the
 //! other; then everything is read again, and only what is as it was leaves a receipt.
 
+mod attempt;
 mod audited;
 mod covering;
 mod full;
@@ -15,14 +16,11 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::outcome::Outcome;
-use owed_engine::project::{Project, Reading};
+use owed_engine::project::Project;
 use owed_engine::receipt::Receipt;
-use owed_engine::select::{SelectOptions, select};
-use owed_gates::runs::coverage;
 use owed_gates::runs::decide::{Decision, may_reuse};
 use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
-use owed_gates::runs::full::inventory;
-use owed_gates::runs::identify::{Asked, Context, Identified, identify};
+use owed_gates::runs::identify::{Asked, Identified};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
 
@@ -30,15 +28,13 @@ use super::paid::Paid;
 use crate::answer;
 use crate::answer::plan::directory;
 use crate::answer::run::{Denied, RunAnswer, TestResult};
-use crate::args::{Format, Global, Run};
+use crate::args::{Format, Global};
 use crate::complaint::Complaint;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::render;
-use crate::session::{Question, Session};
-use covering::Covering;
-use parts::{Class, classes, environment, key, pinned, standing, supervisor};
-use work::{Attempt, Go, Limits, Planned, Work};
+use parts::{Class, key};
+use work::Limits;
 
 /// A test of the plan on its way.
 struct Item {
@@ -54,163 +50,6 @@ struct Item {
 }
 
 pub(crate) use queued::run;
-
-/// One attempt at what `work` asks for. `go` is asked once, right before the first test is
-/// run, and not at all when everything is paid for.
-fn attempt(
-    global: &Global,
-    args: &Run,
-    work: &Work<'_>,
-    go: &mut dyn FnMut(&Planned) -> anyhow::Result<Go>,
-    output: &Output,
-) -> anyhow::Result<Attempt> {
-    let against = work.against();
-    let session = Session::open(global, &against, output)?;
-    let root = session.site.root.clone();
-    let sources = work.look(&session);
-    let question = Question { against: &against, paths: work.paths(), all: work.compares_nothing() };
-    let (project, mut compared) = session.compare(&question, Reading::Declarations)?;
-    let asks = work.asks(&compared.delta);
-    work.unite(&mut compared, &project);
-    let paid = Paid::open(&session).with(args, &session)?;
-    let options = SelectOptions {
-        all: work.selects_all(),
-        observed: paid.observed.by_path(),
-        ..SelectOptions::default()
-    };
-    let selection = session.timed("selection", || select(&project, &compared.delta, &options));
-    let owed: Vec<String> = selection.tests.iter().map(|test| test.path.clone()).collect();
-    let classes = session.timed("opacity", || classes(&project, &owed));
-    let mut items = items(&project, &selection, &classes);
-
-    let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
-    let environment = environment(strict.as_ref());
-    let common = standing(&session, args);
-    let sight = sources.sight(&environment, &common);
-    let arguments = &args.runner_arguments;
-    let context = Context { root: &root, environment: &environment, arguments, common };
-    let before = session.timed("identities", || identify(&project, &asked(&items), &context));
-    if !args.no_reuse {
-        reuse(&project, &mut items, &before, &paid);
-    }
-    let worth = full::worth(&session, &project, (args, work.selects_all()), &before, &paid);
-    let paid_at_once = worth.as_ref().filter(|_| !args.no_reuse).and_then(|all| all.pay(&mut items, &paid));
-    if let Some(percent) = args.audit {
-        audited::choose(&mut items, percent);
-    }
-    let mut covering = Covering::asked(&session, args, &paid);
-    match &mut covering {
-        // What is measured is the run of this call, or one whose coverage was kept.
-        Some(covering) => covering.together(&project, &mut items, &before),
-        None => {
-            // What is put to the test is run here, whoever has run it before.
-            let open = items.iter_mut().filter(|item| item.audited.is_none());
-            work.borrow(sight.as_ref(), open.map(|item| &mut item.result));
-        }
-    }
-
-    let mut no_verdict = Vec::new();
-    let mut executed = Vec::new();
-    let mut ran_with = None;
-    let open = items.iter().filter(|item| item.result.outcome == "not-run").count();
-    if open > 0 {
-        let planned = Planned { asks: &asks, open, is_whole: selection.omitted == 0 };
-        match go(&planned)? {
-            Go::Defer(why) => no_verdict.push(why),
-            Go::Run(limits) => {
-                let runs = Runs {
-                    root: &root,
-                    environment: &environment,
-                    supervisor: &supervisor()?,
-                    timeout: limits.timeout,
-                    workers: None,
-                    memory: limits.memory,
-                    reserve: limits.reserve,
-                    arguments: &args.runner_arguments,
-                    coverage: args.coverage,
-                    stop: &limits.stop,
-                };
-                executed = session.timed("runners", || {
-                    executions(&project, &mut items, (&runs, &limits), &mut no_verdict, output)
-                });
-                ran_with = Some(limits);
-            }
-        }
-    }
-
-    let mut same_tests = true;
-    let mut files_after = Err("nothing was run".to_owned());
-    let mut sight_after = sight.clone();
-    if items.iter().any(|item| item.run) {
-        let mut observations = paid.observed.clone();
-        observing::observe(&project, &mut items, &mut executed, &before, &mut observations);
-        observing::keep((&project, &root), observations, output);
-        let again = Session::open(global, &against, output)?;
-        sight_after = work.look(&again).sight(&environment, &context.common);
-        let now = again.read(Reading::Declarations);
-        same_tests = inventory(&project) == inventory(&now);
-        if covering.is_some() {
-            files_after = coverage::inventory(&root, again.files());
-        }
-        let after_classes = self::classes(&now, &owed);
-        let mut after_asked = Vec::new();
-        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-        for item in items.iter().filter(|item| item.run) {
-            if let Some(number) = parts::same(&project, item.number, &now) {
-                numbers.insert(item.number, number);
-                let class = &after_classes[number];
-                if may_reuse(class.opacity) {
-                    after_asked.push(Asked { number, pins: class.pins.clone() });
-                }
-            }
-        }
-        let common = standing(&again, args);
-        let context = Context { root: &root, environment: &environment, arguments, common };
-        let after = session.timed("looked again", || identify(&now, &after_asked, &context));
-        settled(
-            &project,
-            &mut items,
-            &executed,
-            (&before, &after),
-            &numbers,
-            &paid.receipts,
-            &mut no_verdict,
-        );
-    }
-    let audit = match args.audit {
-        Some(percent) => {
-            Some(audited::judge((&project, &root), &items, &executed, &before, (&paid.receipts, percent))?)
-        }
-        None => None,
-    };
-    if let Some(limits) = &ran_with {
-        limits.explain(&mut no_verdict);
-    }
-    let passed =
-        no_verdict.is_empty() && items.iter().all(|item| matches!(item.result.outcome, "passed" | "reused"));
-    let coverage = match covering {
-        Some(covering) => {
-            let all = (&project, items.as_slice());
-            Some(covering.settle(all, &executed, &before, (files_after, passed))?)
-        }
-        None => None,
-    };
-    if no_verdict.is_empty() {
-        // What was asked for and not measured is not done.
-        let missing = coverage.iter().flat_map(|coverage| &coverage.unmeasured);
-        let said = missing.map(|one| Denied::new("unmeasured", format!("{}: {}", one.runner, one.detail)));
-        no_verdict.extend(said);
-    }
-    let full = worth.map(|all| all.settle(&items, (paid_at_once, same_tests), &paid));
-    let mut answer = answered(items, selection.omitted, no_verdict);
-    answer.tripped = paid.standing.tripped().map(str::to_owned);
-    answer.audit = audit;
-    answer.full = full;
-    answer.coverage = coverage;
-    let sight = sight.filter(|sight| sight_after.as_ref() == Some(sight));
-    let idle = work::idle(&selection);
-    Ok(Attempt { answer, executed, sentence: compared.sentence, asks, sources, idle, sight })
-}
 
 /// The owed tests, each once.
 fn items(

@@ -1,6 +1,6 @@
 //! What `owed run` is put together from: classes, environment, standing entries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::opacity::{PinName, opacity};
 use owed_engine::project::Project;
@@ -29,7 +29,7 @@ pub(in crate::command) struct Class {
 pub(in crate::command) fn classes(project: &Project<'_>, paths: &[String]) -> Vec<Class> {
     // No path means all to the engine.
     let report = if paths.is_empty() { None } else { Some(opacity(project, paths)) };
-    let mut by_key = std::collections::BTreeMap::new();
+    let mut by_key = BTreeMap::new();
     for test in report.into_iter().flat_map(|report| report.tests) {
         let cause = test.reasons.first().map_or_else(String::new, |first| {
             let place = &first.place;
@@ -60,10 +60,9 @@ pub(in crate::command) fn classes(project: &Project<'_>, paths: &[String]) -> Ve
         .collect()
 }
 
-/// The number in `now` of a test of `before`.
-pub(in crate::command) fn same(before: &Project<'_>, number: usize, now: &Project<'_>) -> Option<usize> {
-    let wanted = key(before, number);
-    (0..now.tests.len()).find(|&other| key(now, other) == wanted)
+/// The number of each test.
+pub(in crate::command) fn places<'p>(project: &'p Project<'_>) -> BTreeMap<Key<'p>, usize> {
+    (0..project.tests.len()).rev().map(|number| (key(project, number), number)).collect()
 }
 
 /// Which test of which runner project.

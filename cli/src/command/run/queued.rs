@@ -17,7 +17,8 @@ use owed_gates::queue::{Asks, Batch, Deferral, Outcome, Priority, Queue, Stay, T
 use owed_gates::supervise::{self, Memory, Scope, Stop, Weight};
 
 use super::work::{Attempt, Go, Limits, Planned, Work};
-use super::{attempt, shared, show};
+use super::attempt::Call;
+use super::{shared, show};
 use crate::answer::run::{Denied, RunAnswer};
 use crate::args::{Global, Run};
 use crate::exit::Exit;
@@ -109,6 +110,10 @@ impl Desk<'_> {
         turn
     }
 
+    fn call<'c>(&'c self, args: &'c Run, work: &'c Work<'c>) -> Call<'c> {
+        Call { global: self.global, args, work, output: self.output }
+    }
+
     /// Whether requests of earlier runs are part of the question.
     fn takes_all(&self) -> bool {
         self.args.paths.is_empty()
@@ -137,7 +142,7 @@ impl Desk<'_> {
             // from the result when that rested on what is here.
             let work = Work { own: Some(self.args), also: Asks::default(), shared: met.as_deref() };
             let mut not_here = |_: &Planned<'_>| Ok(Go::Defer(Denied::new("not-shared", "")));
-            let mut attempt = attempt(self.global, self.args, &work, &mut not_here, self.output)?;
+            let mut attempt = self.call(self.args, &work).attempt(&mut not_here)?;
             if attempt.answer.no_verdict.is_empty() {
                 attempt.answer.queue.request = Some(ticket.id.clone());
                 attempt.answer.queue.joined = ticket.joined;
@@ -223,7 +228,7 @@ impl Desk<'_> {
             batch = Some(self.queue.take(Some(&made.id), (&asks, &self.terms), self.priority)?);
             Ok(self.admitted(self.args, planned))
         };
-        let tried = attempt(self.global, self.args, &work, &mut go, self.output);
+        let tried = self.call(self.args, &work).attempt(&mut go);
         let attempt = self.or_back(tried, batch.as_ref())?;
         if batch.is_none() && (ticket.is_some() || !is_alone) {
             let mut asks = attempt.asks.clone();
@@ -258,7 +263,7 @@ impl Desk<'_> {
             batch = Some(self.queue.take(None, (&work.also, terms), self.priority)?);
             Ok(self.admitted(&args, planned))
         };
-        let tried = attempt(self.global, &args, &work, &mut go, self.output);
+        let tried = self.call(&args, &work).attempt(&mut go);
         let attempt = self.or_back(tried, batch.as_ref())?;
         let batch = match batch {
             Some(batch) => batch,
