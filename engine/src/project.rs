@@ -280,7 +280,7 @@ impl<'a> Project<'a> {
                     return self.ask(runner, loader);
                 }
                 let lookup = |path: &str| self.facts.get(path);
-                let view = View { tree: self.tree, facts: &lookup, loader };
+                let view = View { tree: self.tree, facts: &lookup, loader, only: None };
                 let discovery = self.plugins.runners[runner].discover(&view);
                 RunnerSeen { discovery, ..RunnerSeen::default() }
             })
@@ -295,8 +295,12 @@ impl<'a> Project<'a> {
     pub(crate) fn ask(&self, runner: usize, loader: &dyn ConfigLoader) -> RunnerSeen {
         let (tree, loader) = (TracedTree::new(self.tree), TracedLoader::new(loader));
         let lookup = |path: &str| self.facts.get(path);
-        let discovery =
-            self.plugins.runners[runner].discover(&View { tree: &tree, facts: &lookup, loader: &loader });
+        let discovery = self.plugins.runners[runner].discover(&View {
+            tree: &tree,
+            facts: &lookup,
+            loader: &loader,
+            only: None,
+        });
         let asked = loader.was_asked();
         let Traced { reads, lacks, located } = tree.finish();
         RunnerSeen { reads, lacks, asked, located, discovery }

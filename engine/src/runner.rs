@@ -17,6 +17,22 @@ pub struct View<'a> {
     pub facts: &'a (dyn Fn(&str) -> Option<&'a FileFacts> + Sync),
     /// Loads executable configuration in a bounded child.
     pub loader: &'a dyn ConfigLoader,
+    /// Says of which files it is asked whether they are tests, when nothing else is asked:
+    /// then other files, problems and what tests share may be left out of the answer. What is
+    /// not understood may not.
+    pub only: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
+}
+
+impl View<'_> {
+    /// Whether it is asked whether the file at `path` is a test.
+    pub fn asks_about(&self, path: &str) -> bool {
+        self.only.is_none_or(|only| only(path))
+    }
+
+    /// Whether nothing is asked but which files are tests.
+    pub fn names_only(&self) -> bool {
+        self.only.is_some()
+    }
 }
 
 /// What discovery may depend on of a file's facts: everything but spans, digests, and the

@@ -5,10 +5,11 @@
 //! do: a file that holds source code besides its tests (in-source tests, docstrings) is never
 //! taken for a test.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::exclusion::Exclusions;
 use crate::facts::FileFacts;
@@ -33,11 +34,19 @@ impl Tests {
     /// [`Policy::exclude`](super::Policy::exclude).
     pub fn discover(tree: &dyn Tree, plugins: Plugins<'_>, exclude: &[String]) -> Self {
         let rules = Exclusions::new(tree, exclude);
-        let facts: BTreeMap<&str, OnceLock<Option<FileFacts>>> =
-            tree.files().iter().map(|path| (path.as_str(), OnceLock::new())).collect();
+        // Only what no name settles is asked about.
+        let open: Vec<&str> = tree
+            .files()
+            .par_iter()
+            .map(String::as_str)
+            .filter(|path| rules.by_name(path).is_none())
+            .collect();
+        let facts: FxHashMap<&str, OnceLock<Option<FileFacts>>> =
+            open.into_iter().map(|path| (path, OnceLock::new())).collect();
+        let only = |path: &str| facts.contains_key(path);
         let lookup = |path: &str| {
             let read = || {
-                let language = plugins.language_of(path).filter(|_| rules.by_name(path).is_none())?;
+                let language = plugins.language_of(path)?;
                 let bytes = tree.read(path).ok()?;
                 std::str::from_utf8(&bytes).ok()?;
                 Some(language.read_without_declarations(SourceFile { path, bytes: &bytes }))
@@ -45,7 +54,7 @@ impl Tests {
             facts.get(path)?.get_or_init(read).as_ref()
         };
         let ask = |runner: &&dyn crate::runner::Runner| {
-            runner.discover(&View { tree, facts: &lookup, loader: &NoLoader })
+            runner.discover(&View { tree, facts: &lookup, loader: &NoLoader, only: Some(&only) })
         };
         let found: Vec<Discovery> = plugins.runners.par_iter().map(ask).collect();
         Self::of(found.iter().flat_map(|discovery| &discovery.projects))

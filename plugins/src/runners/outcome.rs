@@ -137,6 +137,9 @@ pub(super) fn unlisted(
     framework: Framework,
     projects: &[RunnerProject],
 ) -> Vec<Problem> {
+    if view.names_only() {
+        return Vec::new();
+    }
     let listed: BTreeSet<&str> = projects.iter().flat_map(|p| &p.tests).map(|t| t.path.as_str()).collect();
     let mut by_package: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for file in view.tree.files() {

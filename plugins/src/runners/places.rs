@@ -31,28 +31,27 @@ pub(super) trait Place: Sync + PartialEq {
     fn extent(&self) -> Extent<'_>;
 }
 
-/// The projects of all places. `lists` gives the places that one place lists, by their
-/// numbers; `read` its settled projects with all of their tests.
+/// The projects of all places, which go by their numbers. `lists` gives the places that one
+/// place lists; `read` its settled projects with all of their tests.
 pub(super) fn projects<P: Place>(
     view: &View<'_>,
     packages: &Packages,
     (name, framework): (&str, Framework),
     (places, problems): (&[P], Vec<Problem>),
-    lists: impl Fn(&P) -> Vec<usize> + Sync,
-    read: impl Fn(&P) -> Vec<RunnerProject> + Sync,
+    lists: impl Fn(usize) -> Vec<usize> + Sync,
+    read: impl Fn(usize) -> Vec<RunnerProject> + Sync,
 ) -> Discovery {
     let mut discovery = Discovery { projects: Vec::new(), problems };
-    let listed: Vec<(usize, usize)> = places
-        .par_iter()
-        .enumerate()
-        .flat_map_iter(|(by, place)| lists(place).into_iter().map(move |place| (by, place)))
+    let listed: Vec<(usize, usize)> = (0..places.len())
+        .into_par_iter()
+        .flat_map_iter(|by| lists(by).into_iter().map(move |place| (by, place)))
         .collect();
     let listed_by_another =
         |number: usize| listed.iter().any(|(by, place)| *place == number && places[*by] != places[number]);
     let numbers: Vec<usize> = (0..places.len()).filter(|number| !listed_by_another(*number)).collect();
     let found: Vec<(usize, RunnerProject)> = numbers
         .par_iter()
-        .flat_map_iter(|&number| read(&places[number]).into_iter().map(move |project| (number, project)))
+        .flat_map_iter(|&number| read(number).into_iter().map(move |project| (number, project)))
         .map(|(number, mut project)| {
             project.resolve.types_erased = outcome::erases_types(&project);
             (number, project)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
-use owed_engine::runner::{Load, Shared, SharedRole, TestFile};
+use owed_engine::runner::{Load, Shared, SharedRole, TestFile, View};
 use owed_engine::tree::Tree;
 
 use super::config::{Reader, json};
@@ -130,6 +130,8 @@ fn extended(tree: &dyn Tree, tsconfig: Option<String>) -> BTreeSet<String> {
 /// Gives each test its snapshot and the manifests that its project does not share.
 pub struct PerTest<'a> {
     tree: &'a dyn Tree,
+    /// Nobody asks what a test needs.
+    names_only: bool,
     packages: &'a Packages,
     shared: BTreeSet<String>,
     by_dir: BTreeMap<String, Vec<String>>,
@@ -140,10 +142,12 @@ pub struct PerTest<'a> {
 
 impl<'a> PerTest<'a> {
     /// For tests of a project whose root is `root`.
-    pub fn new(tree: &'a dyn Tree, packages: &'a Packages, root: &str) -> Self {
-        let shared = manifests_of(tree, packages, root);
+    pub fn new(view: &'a View<'_>, packages: &'a Packages, root: &str) -> Self {
+        let (tree, names_only) = (view.tree, view.names_only());
+        let shared = if names_only { BTreeSet::new() } else { manifests_of(tree, packages, root) };
         Self {
             tree,
+            names_only,
             packages,
             shared,
             by_dir: BTreeMap::new(),
@@ -186,6 +190,9 @@ impl<'a> PerTest<'a> {
 
     /// The test at `path`, with its snapshot when `snapshots` holds.
     pub fn test(&mut self, path: &str, snapshots: bool) -> TestFile {
+        if self.names_only {
+            return TestFile { path: path.to_owned(), shared: Vec::new(), also_source: false };
+        }
         let dir = path::dirname(path);
         if !self.by_dir.contains_key(dir) {
             let own = self.manifests(dir);

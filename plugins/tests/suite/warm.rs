@@ -184,8 +184,9 @@ fn runners_depend_on_no_more_of_facts_than_they_may() {
         for runner in owed_plugins::runners() {
             let all = |path: &str| project.facts.get(path);
             let some = |path: &str| visible.get(path);
-            let with_all = runner.discover(&View { tree: &tree, facts: &all, loader: &NoLoader });
-            let with_some = runner.discover(&View { tree: &tree, facts: &some, loader: &NoLoader });
+            let with_all = runner.discover(&View { tree: &tree, facts: &all, loader: &NoLoader, only: None });
+            let with_some =
+                runner.discover(&View { tree: &tree, facts: &some, loader: &NoLoader, only: None });
             assert_eq!(with_all, with_some, "{} of corpus/{}", runner.name(), entry.name);
             asked += with_all.projects.len();
         }

@@ -22,6 +22,7 @@ use owed_engine::runner::{
     Discovery, Invocation, Load, Reported, Reporting, Runner, RunnerProject, Shared, SharedRole, View,
 };
 use owed_engine::tree::Tree;
+use rayon::prelude::*;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
@@ -52,12 +53,15 @@ impl Runner for Jest {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
         let places = &located.places;
-        let listed = |place: &locate::Place| {
-            let sources = projects::of(&context(view.tree, &packages, place));
-            (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
-        };
-        let read = |place: &locate::Place| {
-            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+        let of: Vec<Vec<Source>> =
+            places.par_iter().map(|place| projects::of(&context(view.tree, &packages, place))).collect();
+        let listed =
+            |number: usize| (0..places.len()).filter(|&other| lists(&of[number], &places[other])).collect();
+        let read = |number: usize| {
+            drafts(view, &packages, &places[number], &of[number])
+                .into_iter()
+                .map(|draft| finish(view, &packages, draft))
+                .collect()
         };
         places::projects(view, &packages, ("jest", Framework::Jest), (places, located.problems), listed, read)
     }
@@ -158,9 +162,8 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
 }
 
 /// The projects of one place, settled as far as possible.
-fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
+fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place, sources: &[Source]) -> Vec<Draft> {
     let context = context(view.tree, packages, place);
-    let sources = projects::of(&context);
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s)).collect();
     if drafts.iter().all(|d| d.unknown.is_empty()) {
         return drafts;
@@ -168,7 +171,7 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
     let error = match child::load(view, place) {
         Ok(loaded) => {
             let loaded: Vec<Source> =
-                loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
+                loaded.into_iter().map(|one| projects::resolved(&context, sources, one)).collect();
             drafts = loaded.iter().map(|s| options::draft(&context, s)).collect();
             None
         }
@@ -187,21 +190,23 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
     if matcher.anything() {
         project.unsettled.push(super::outcome::patterns_unknown("jest", config.as_deref()));
     }
-    let mut per_test = PerTest::new(view.tree, packages, &root);
+    let mut per_test = PerTest::new(view, packages, &root);
     let mut mocks = Vec::new();
     for dir in &matcher.roots {
         for file in below(view.tree.files(), dir) {
             if file.contains("__mocks__/") {
                 mocks.push(file);
             }
-            if !matcher.may_match(view, file) {
+            if !view.asks_about(file) || !matcher.may_match(view, file) {
                 continue;
             }
             if claims::belongs_elsewhere((view.facts)(file), Framework::Jest, packages, path::dirname(file)) {
                 continue;
             }
             let mut test = per_test.test(file, snapshots);
-            inputs::docblock(view.tree, packages, &root, file, &mut test);
+            if !view.names_only() {
+                inputs::docblock(view.tree, packages, &root, file, &mut test);
+            }
             project.tests.push(test);
         }
     }

@@ -10,7 +10,7 @@ type Case<'a> = (Vec<(&'a str, &'a str)>, Vec<&'a str>);
 
 fn discover_with(files: &[(&str, &str)], loader: &dyn ConfigLoader) -> Discovery {
     let tree = MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())));
-    Jest.discover(&View { tree: &tree, facts: &|_| None, loader })
+    Jest.discover(&View { tree: &tree, facts: &|_| None, loader, only: None })
 }
 
 fn discover(files: &[(&str, &str)]) -> Discovery {

@@ -118,9 +118,9 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         shared.module(&reader, &start.dir, module, SharedRole::Plugin);
     }
 
-    let mut per_test = PerTest::new(view.tree, packages, &start.dir);
+    let mut per_test = PerTest::new(view, packages, &start.dir);
     let mut tests = Vec::new();
-    for file in below(view.tree.files(), matcher.base()) {
+    for file in below(view.tree.files(), matcher.base()).iter().filter(|file| view.asks_about(file)) {
         let unclear = matcher.anything && claims::defines_tests((view.facts)(file));
         if !(matcher.is_match(file) || unclear) {
             continue;

@@ -11,7 +11,7 @@ type Case<'a> = (Vec<(&'a str, String)>, Vec<&'a str>);
 
 fn discover(files: &[(&str, &str)]) -> Discovery {
     let tree = MemoryTree::new(files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())));
-    Mocha.discover(&View { tree: &tree, facts: &|_| None, loader: &NoLoader })
+    Mocha.discover(&View { tree: &tree, facts: &|_| None, loader: &NoLoader, only: None })
 }
 
 fn show(discovery: &Discovery) -> Vec<String> {

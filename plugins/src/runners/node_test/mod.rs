@@ -7,6 +7,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use owed_engine::language::Language as _;
 use owed_engine::path;
 use owed_engine::problem::Problem;
 use owed_engine::resolve::ResolveOptions;
@@ -22,6 +23,7 @@ use super::outcome::{below, patterns_unknown, unsettled};
 use super::report;
 use super::shared::{Inputs, PerTest, package_of};
 use super::{compiled, flags};
+use crate::javascript::JavaScript;
 use starts::Start;
 
 /// The runner of `node --test`.
@@ -91,6 +93,14 @@ fn survey(view: &View<'_>, packages: &Packages, claimed: &BTreeSet<String>) -> S
             survey.problems.push(not_supported(file, None, "Cypress"));
             continue;
         }
+        // Only what is for node's runner by an import is a test for it.
+        if view.names_only()
+            && !(view.asks_about(file)
+                && JavaScript.reads(file)
+                && view.tree.text_with(file, &["node:test"]).is_some())
+        {
+            continue;
+        }
         let Some(facts) = (view.facts)(file) else { continue };
         // The cases of a broken file may be what is broken.
         if facts.tests.is_empty() && facts.damage.is_empty() {
@@ -151,10 +161,10 @@ fn project(
     for file in start.env_files.iter().filter_map(|f| path::join(&start.dir, f)) {
         shared.content(&file, SharedRole::Env);
     }
-    let mut per_test = PerTest::new(view.tree, packages, &start.dir);
+    let mut per_test = PerTest::new(view, packages, &start.dir);
     let mut tests = Vec::new();
     let base = start.base();
-    for file in below(view.tree.files(), &base) {
+    for file in below(view.tree.files(), &base).iter().filter(|file| view.asks_about(file)) {
         let unclear = start.unclear && claims::defines_tests((view.facts)(file));
         if !(is_test(file) || unclear)
             || claims::belongs_elsewhere((view.facts)(file), Framework::Node, packages, path::dirname(file))

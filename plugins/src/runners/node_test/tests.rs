@@ -44,7 +44,7 @@ fn discover(files: &[(&str, &str)]) -> Discovery {
         .filter(|(p, t)| !p.ends_with(".json") && !t.is_empty())
         .map(|(p, t)| (*p, facts(t)))
         .collect();
-    NodeTest.discover(&View { tree: &tree, facts: &|p| facts.get(p), loader: &NoLoader })
+    NodeTest.discover(&View { tree: &tree, facts: &|p| facts.get(p), loader: &NoLoader, only: None })
 }
 
 fn show(discovery: &Discovery) -> Vec<String> {

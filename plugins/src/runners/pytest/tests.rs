@@ -56,7 +56,7 @@ pub(crate) fn with_view(files: &[(&str, &str)], check: impl FnOnce(&View<'_>)) {
     let facts: BTreeMap<&str, FileFacts> =
         files.iter().filter(|(p, _)| p.ends_with(".py")).map(|(p, t)| (*p, facts_of(t))).collect();
     let lookup = |path: &str| facts.get(path);
-    check(&View { tree: &tree, facts: &lookup, loader: &NoLoader });
+    check(&View { tree: &tree, facts: &lookup, loader: &NoLoader, only: None });
 }
 
 /// Each project as `root: test test …`.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use owed_engine::path;
 use owed_engine::problem::Problem;
 use owed_engine::tree::Tree;
+use rayon::prelude::*;
 
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
@@ -146,6 +147,7 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
         return Located::default();
     }
     let mut places: BTreeSet<Place> = BTreeSet::new();
+    // What configurations load, for those that may be loaded by others.
     let mut read = BTreeSet::new();
     let scripted: BTreeSet<&str> =
         uses.iter().filter(|u| u.config.is_none()).map(|u| u.dir.as_str()).collect();
@@ -211,16 +213,20 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             }
         }
     }
-    for place in &places {
-        if let Some(config) = &place.config {
-            let reader = Reader::new(tree, packages, &place.dir);
-            reader.load(config);
-            read.extend(reader.files().into_iter().filter(|f| f != config));
-        }
+    let named = |config: &&String| places.iter().any(|p| p.config.as_ref() == Some(config));
+    let unnamed: Vec<&String> = found.extra.iter().filter(|config| !named(config)).collect();
+    if !unnamed.is_empty() {
+        let all: Vec<&Place> = places.iter().collect();
+        read.par_extend(all.into_par_iter().flat_map_iter(|place| {
+            place.config.iter().flat_map(|config| {
+                let reader = Reader::new(tree, packages, &place.dir);
+                reader.load(config);
+                reader.files().into_iter().filter(move |f| f != config)
+            })
+        }));
     }
-    for config in &found.extra {
-        let named = places.iter().any(|p| p.config.as_ref() == Some(config));
-        if !named && !read.contains(config) {
+    for config in unnamed {
+        if !read.contains(config) {
             places.insert(Place {
                 dir: path::dirname(config).to_owned(),
                 config: Some(config.clone()),

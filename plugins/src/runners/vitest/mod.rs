@@ -22,10 +22,11 @@ use owed_engine::runner::{
     Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
 };
 use owed_engine::tree::Tree;
+use rayon::prelude::*;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
-use super::config::value::{Entry, Object, Value};
+use super::config::value::{Entry, Object, Unknown, Value};
 use super::manifest::{self, Packages};
 use super::outcome::{below, unsettled};
 use super::places;
@@ -51,12 +52,15 @@ impl Runner for Vitest {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
         let places = &located.places;
-        let listed = |place: &locate::Place| {
-            let sources = projects::of(&context(view.tree, &packages, place)).0;
-            (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
-        };
-        let read = |place: &locate::Place| {
-            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+        let of: Vec<(Vec<Source>, Vec<Unknown>)> =
+            places.par_iter().map(|place| projects::of(&context(view.tree, &packages, place))).collect();
+        let listed =
+            |number: usize| (0..places.len()).filter(|&other| lists(&of[number].0, &places[other])).collect();
+        let read = |number: usize| {
+            drafts(view, &packages, &places[number], &of[number])
+                .into_iter()
+                .map(|draft| finish(view, &packages, draft))
+                .collect()
         };
         places::projects(
             view,
@@ -123,9 +127,14 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
 }
 
 /// The projects of one place, settled as far as possible.
-fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
+fn drafts(
+    view: &View<'_>,
+    packages: &Packages,
+    place: &locate::Place,
+    (sources, unknown): &(Vec<Source>, Vec<Unknown>),
+) -> Vec<Draft> {
     let context = context(view.tree, packages, place);
-    let (sources, mut unknown) = projects::of(&context);
+    let mut unknown = unknown.as_slice();
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
     if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
         return drafts;
@@ -133,9 +142,9 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
     let error = match child::load(view, place) {
         Ok(loaded) => {
             let loaded: Vec<Source> =
-                loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
+                loaded.into_iter().map(|one| projects::resolved(&context, sources, one)).collect();
             drafts = loaded.iter().map(|s| options::draft(&context, s, true)).collect();
-            unknown.clear();
+            unknown = &[];
             None
         }
         Err(error) => Some(error),
@@ -155,8 +164,8 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
         project.unsettled.push(super::outcome::patterns_unknown("vitest", config.as_deref()));
     }
     let root = project.root.clone();
-    let mut per_test = PerTest::new(view.tree, packages, &project.root);
-    for file in below(view.tree.files(), &matcher.base) {
+    let mut per_test = PerTest::new(view, packages, &project.root);
+    for file in below(view.tree.files(), &matcher.base).iter().filter(|file| view.asks_about(file)) {
         if !matcher.may_match(view, file) {
             continue;
         }
@@ -166,7 +175,9 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
         }
         let mut test = per_test.test(file, snapshots);
         test.also_source = matcher.is_in_source(file);
-        inputs::docblock(view.tree, packages, &root, file, &mut test);
+        if !view.names_only() {
+            inputs::docblock(view.tree, packages, &root, file, &mut test);
+        }
         project.tests.push(test);
     }
     project

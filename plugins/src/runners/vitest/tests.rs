@@ -14,7 +14,7 @@ fn tree(files: &[(&str, &str)]) -> MemoryTree {
 
 fn discover_with(files: &[(&str, &str)], loader: &dyn ConfigLoader) -> Discovery {
     let tree = tree(files);
-    Vitest.discover(&View { tree: &tree, facts: &|_| None, loader })
+    Vitest.discover(&View { tree: &tree, facts: &|_| None, loader, only: None })
 }
 
 fn discover(files: &[(&str, &str)]) -> Discovery {
