@@ -201,5 +201,6 @@ fn project(
         unsettled,
         effects: Vec::new(),
         isolated: false,
+        checked: false,
     }
 }

@@ -15,11 +15,12 @@ mod projects;
 mod resolution;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{
-    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, TestFile, View,
 };
 use owed_engine::tree::Tree;
 
@@ -56,7 +57,8 @@ impl Runner for Vitest {
             (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
         };
         let read = |place: &locate::Place| {
-            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+            let drafts = drafts(view, &packages, place).into_iter();
+            drafts.flat_map(|draft| finish(view, &packages, draft)).collect()
         };
         places::projects(
             view,
@@ -96,7 +98,7 @@ impl Runner for Vitest {
             argv.extend(["--project".to_owned(), name.clone()]);
         }
         // Checked types may be asked for on the command line only; it does no harm twice.
-        if tests.iter().any(|t| matcher::is_type_test(t)) {
+        if project.checked {
             argv.push("--typecheck".to_owned());
         }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
@@ -148,20 +150,29 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
     drafts
 }
 
-/// Lists the tests of a settled project.
-fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
+/// Lists the tests of a settled project: those it runs, and those whose types it checks,
+/// which depend on other things.
+fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> Vec<RunnerProject> {
     let Draft { mut project, matcher, snapshots, config, .. } = draft;
     if matcher.anything() {
         project.unsettled.push(super::outcome::patterns_unknown("vitest", config.as_deref()));
     }
     let root = project.root.clone();
     let mut per_test = PerTest::new(view.tree, packages, &project.root);
+    let mut checked: Vec<TestFile> = Vec::new();
     for file in below(view.tree.files(), &matcher.base) {
-        if !matcher.may_match(view, file) {
+        let claim = matcher.claims(view, file);
+        if !(claim.runs || claim.checked) {
             continue;
         }
         let dir = path::dirname(file);
         if claims::belongs_elsewhere((view.facts)(file), Framework::Vitest, packages, dir) {
+            continue;
+        }
+        if claim.checked {
+            checked.push(TestFile { path: file.clone(), ..TestFile::default() });
+        }
+        if !claim.runs {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
@@ -169,7 +180,9 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
         inputs::docblock(view.tree, packages, &root, file, &mut test);
         project.tests.push(test);
     }
-    project
+    let types = (!checked.is_empty())
+        .then(|| types::project(view.tree, packages, &project, &matcher.checker, config.as_deref(), checked));
+    std::iter::once(project).chain(types).collect()
 }
 
 /// A reader that knows what vitest gives a configuration.
