@@ -105,7 +105,8 @@ fn add_test(project: &Project<'_>, links: &Links, building: &mut Building, numbe
         building.wire(common, Wires { edges, ..Wires::default() });
     }
     let mut edges = shared_edges(project, links, building, suite.class, &test.shared);
-    let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind: EdgeKind::Own, line: 0 })];
+    let kind = if suite.project.checked { EdgeKind::Checked } else { EdgeKind::Own };
+    let mut own = vec![(file_key(project, suite.class, &test.path), Edge { kind, line: 0 })];
     add_other_names(project, links, &mut own);
     edges.extend(own.into_iter().map(|(key, edge)| (building.target(key), edge)));
     edges.push((common, Edge { kind: EdgeKind::Suite, line: 0 }));
@@ -333,7 +334,8 @@ fn add_import(
     let unknown = resolution.unknown.take();
     add_resolution(project, found, class, resolution, import.kind, import.line);
     if let Some(unknown) = unknown {
-        add_unknown(found, from, number, import, &unknown);
+        let checked = project.classes[class as usize].checked;
+        add_unknown(found, from, number, import, checked, &unknown);
     }
 }
 
@@ -366,9 +368,17 @@ fn add_resolution(
     }
 }
 
-fn add_unknown(found: &mut Found, from: &str, number: u32, import: &Import, unknown: &UnknownImport) {
+fn add_unknown(
+    found: &mut Found,
+    from: &str,
+    number: u32,
+    import: &Import,
+    checked: bool,
+    unknown: &UnknownImport,
+) {
     let optional = import.presence == Presence::Optional
-        || matches!(import.kind, ImportKind::TypeOnly | ImportKind::StringRef | ImportKind::Mock);
+        || (import.kind == ImportKind::TypeOnly && !checked)
+        || matches!(import.kind, ImportKind::StringRef | ImportKind::Mock);
     let (opacity, reason, code, detail) = match unknown {
         UnknownImport::Unresolved if optional => return,
         UnknownImport::Undeclared => {

@@ -152,7 +152,7 @@ impl<'p> Placer<'p> {
             let manifest = graph.node(&NodeKey::Manifest(path.into()));
             for &node in graph.nodes_of(path).iter().chain(&manifest) {
                 let shared = graph.dependents_direct(node).any(|edge| match edge.kind {
-                    EdgeKind::Shared(role) => role != SharedRole::Snapshot,
+                    EdgeKind::Shared(role) => !matches!(role, SharedRole::Snapshot | SharedRole::Program),
                     _ => false,
                 });
                 let placed = match graph.key(node) {

@@ -40,6 +40,9 @@ pub struct ResolveOptions {
     /// Whether type-only imports are surely erased before the tests run (no type checker
     /// runs with them). When false, a type-only import is an edge like any other.
     pub types_erased: bool,
+    /// Whether everything is read by a type checker and nothing is run: imports mean what it
+    /// takes them for, declarations and `paths` included.
+    pub checked: bool,
     /// Python: directories on `sys.path`, in order (source roots, `pythonpath`, `rootdir`).
     pub source_roots: Vec<String>,
 }

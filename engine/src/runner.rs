@@ -174,6 +174,9 @@ pub struct RunnerProject {
     /// Then no file sees what another has changed of the language and the platform, and a
     /// change is no more than code of the file that makes it.
     pub isolated: bool,
+    /// Whether its tests are read by a type checker and never run. What they reach is a program
+    /// of types: imports of types count, and what code would do does not.
+    pub checked: bool,
 }
 
 /// Something about the way tests are run that lets a verdict differ.
@@ -235,6 +238,8 @@ pub enum SharedRole {
     Snapshot,
     /// The runner itself and its toolchain, as installed packages.
     Toolchain,
+    /// A file that is type-checked together with the tests, and not run by them.
+    Program,
 }
 
 /// How a shared input is loaded.

@@ -293,9 +293,13 @@ impl<'p, 'd> Context<'p, 'd> {
             let edges = graph.outgoing(first[0]);
             edges.iter().filter(|(to, _)| to == next).map(|(_, edge)| edge.kind).min()
         });
+        // A file of the same program of types is a dependency like an imported one.
+        let role = role.filter(|kind| *kind != EdgeKind::Shared(SharedRole::Program));
         let vanished_or_new = placed.change.appeared().is_some() || placed.change.vanished().is_some();
         let kind = match (role, seed_kind) {
-            (Some(EdgeKind::Own), Some(SeedKind::Bytes)) if chain.len() == 2 => ReasonKind::Changed,
+            (Some(EdgeKind::Own | EdgeKind::Checked), Some(SeedKind::Bytes)) if chain.len() == 2 => {
+                ReasonKind::Changed
+            }
             (Some(EdgeKind::Shared(SharedRole::Snapshot)), _) => ReasonKind::Snapshot,
             (Some(EdgeKind::Shared(_)), Some(SeedKind::Entry)) if vanished_or_new => ReasonKind::Negative,
             (Some(EdgeKind::Shared(_)), _) => ReasonKind::Shared,

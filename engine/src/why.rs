@@ -55,7 +55,7 @@ fn independent(context: &Context<'_, '_>, number: usize) -> Vec<Reason> {
         }
         let reach = graph.dependents(&seeds, |_| true);
         for (first, edge) in graph.outgoing(test) {
-            if edge.kind == crate::graph::EdgeKind::Own {
+            if edge.kind.is_own() {
                 if seeds.contains(&first) {
                     reasons.push(context.reason(placed, &[test, first]));
                 }

@@ -97,6 +97,8 @@ impl NodeKey {
 pub enum EdgeKind {
     /// From a test to its own file.
     Own,
+    /// From a test that a type checker reads and nobody runs to its own file.
+    Checked,
     /// From a test to what it shares with the other tests of its project.
     Suite,
     /// From a test to what it depends on without importing it.
@@ -110,10 +112,21 @@ pub enum EdgeKind {
 }
 
 impl EdgeKind {
+    /// Whether it leads from a test to its own file.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Own | Self::Checked)
+    }
+
+    /// Whether what lies behind it is read by a type checker, and not run.
+    pub fn is_checked(self) -> bool {
+        matches!(self, Self::Checked | Self::Shared(SharedRole::Program))
+    }
+
     /// The word used in answers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Own => "own",
+            Self::Checked => "checked",
             Self::Suite => "suite",
             Self::Shared(_) => "shared",
             Self::Data => "data",

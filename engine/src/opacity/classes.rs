@@ -35,7 +35,10 @@ impl Classes {
             .map(|level| {
                 let has = |id: &&NodeId| graph.traits(**id).iter().any(|t| t.opacity == level);
                 let seeds: Vec<NodeId> = nodes.iter().filter(has).copied().collect();
-                (level, graph.dependents(&seeds, counts))
+                // A type checker does not do what the code would do; but what it cannot read,
+                // or not find, is not known to it either.
+                let read = level == Opacity::Unknown;
+                (level, graph.dependents(&seeds, |edge| counts(edge) && (read || !edge.kind.is_checked())))
             })
             .collect();
         Self { levels }

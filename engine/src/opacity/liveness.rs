@@ -69,7 +69,7 @@ impl<'p> Liveness<'p> {
         let mut numbers: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut first: UnitId = 0;
         for node in graph.nodes() {
-            let NodeKey::Source { path, .. } = graph.key(node) else { continue };
+            let NodeKey::Source { path, class } = graph.key(node) else { continue };
             let facts = match project.facts.get(path) {
                 Some(facts) => facts,
                 None if graph.traits(node).is_empty() => continue,
@@ -78,7 +78,8 @@ impl<'p> Liveness<'p> {
             numbers.insert(node, number(modules.len()));
             nodes.push(node);
             // What its imports lead to has a number only after this loop.
-            let module = Module::new(path, facts, first);
+            let mut module = Module::new(path, facts, first);
+            module.checked = project.classes[*class as usize].checked;
             first += module.size();
             modules.push(module);
         }
@@ -93,6 +94,13 @@ impl<'p> Liveness<'p> {
             let module = &modules[at];
             causes.extend(facts.iter().filter(|fact| !is_said_twice(fact, facts)).map(|fact| Cause {
                 unit: module.unit(module.part_of(fact.origin)),
+                at: At::Module(number(at)),
+                fact: Cow::Borrowed(fact),
+            }));
+            // What a type checker cannot find or read; what the code would do is nothing to it.
+            let gaps = facts.iter().filter(|fact| module.checked && is_gap(fact));
+            causes.extend(gaps.map(|fact| Cause {
+                unit: module.unit(Part::Checked),
                 at: At::Module(number(at)),
                 fact: Cow::Borrowed(fact),
             }));
@@ -123,15 +131,18 @@ impl<'p> Liveness<'p> {
         let mut edges = units::edges(&modules);
         let tests = number(edges.len());
         let suites = tests + number(project.tests.len());
-        let root = |node: NodeId| numbers.get(&node).map(|at| modules[*at as usize].unit(Part::Own));
+        let root = |node: NodeId, part| numbers.get(&node).map(|at| modules[*at as usize].unit(part));
         let below = |node: NodeId| -> Vec<UnitId> {
             let mut list: Vec<UnitId> = graph
                 .outgoing(node)
                 .into_iter()
                 .filter(|(_, edge)| counts(*edge))
-                .flat_map(|(to, _)| match graph.key(to) {
+                .flat_map(|(to, edge)| match graph.key(to) {
                     NodeKey::Suite(suite) => vec![suites + suite],
-                    _ => behind(project, to).filter_map(root).collect(),
+                    _ => {
+                        let part = if edge.kind.is_checked() { Part::Checked } else { Part::Own };
+                        behind(project, to).filter_map(|node| root(node, part)).collect()
+                    }
                 })
                 .collect();
             let setup = packages.loads.get(&node).into_iter().flatten();
@@ -275,6 +286,16 @@ fn is_said_twice(fact: &Trait, facts: &[Trait]) -> bool {
     matches!(fact.origin, Origin::Import(_))
         && fact.reason == Some(Opaque::ComputedLoad)
         && facts.iter().any(same)
+}
+
+/// Whether a fact is about a file or package that could not be found or read.
+fn is_gap(fact: &Trait) -> bool {
+    fact.opacity == Opacity::Unknown || (fact.reason == Some(Opaque::Unresolved) && is_of_package(fact))
+}
+
+/// Whether a fact says that a package is not installed.
+fn is_of_package(fact: &Trait) -> bool {
+    matches!(fact.origin, Origin::Import(_)) && fact.opacity == Opacity::InputOpaque
 }
 
 /// What names of a file stand for that it does not offer on purpose.

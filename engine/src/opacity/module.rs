@@ -29,6 +29,8 @@ pub(crate) enum Part {
     Own,
     /// Everything in it and everything its names stand for.
     Whole,
+    /// What a type checker reads of it: its text, and all that it imports.
+    Checked,
     /// The declaration with this number.
     Declaration(u32),
     /// The operation behind the offered name with this number.
@@ -48,6 +50,8 @@ pub(crate) struct Module<'p> {
     pub(crate) first: UnitId,
     /// Whether its declarations are told apart.
     pub(crate) split: bool,
+    /// Whether it is read by a type checker, and not run.
+    pub(crate) checked: bool,
     declarations: FxHashMap<&'p str, u32>,
     offered: FxHashMap<&'p str, u32>,
     exports: FxHashMap<&'p str, Vec<&'p str>>,
@@ -78,6 +82,7 @@ impl<'p> Module<'p> {
             loads: Vec::new(),
             first,
             split,
+            checked: false,
             declarations: FxHashMap::default(),
             offered: FxHashMap::default(),
             exports: FxHashMap::default(),
@@ -174,7 +179,7 @@ impl<'p> Module<'p> {
     /// How many units it has.
     pub(crate) fn size(&self) -> u32 {
         let parts = self.facts.declarations.len() + self.offered.len();
-        3 + if self.split { index(parts) } else { 0 }
+        4 + if self.split { index(parts) } else { 0 }
     }
 
     /// The unit of a part.
@@ -183,8 +188,9 @@ impl<'p> Module<'p> {
             Part::Evaluation => self.first,
             Part::Own => self.first + 1,
             Part::Whole => self.first + 2,
-            Part::Declaration(number) => self.first + 3 + number,
-            Part::Offered(number) => self.first + 3 + index(self.facts.declarations.len()) + number,
+            Part::Checked => self.first + 3,
+            Part::Declaration(number) => self.first + 4 + number,
+            Part::Offered(number) => self.first + 4 + index(self.facts.declarations.len()) + number,
         }
     }
 

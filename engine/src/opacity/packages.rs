@@ -245,9 +245,11 @@ impl<'p, 'a> Walk<'p, 'a> {
         let languages = self.project.plugins.languages;
         let Some(language) = languages.iter().position(|l| l.reads(path)) else { return (waiting, given) };
         let resolver = &self.resolvers[class as usize][language];
+        // A type checker looks for packages; what their code does is nothing to it.
+        let checked = self.project.classes[class as usize].checked;
         for (number, import) in facts.imports.iter().enumerate() {
             let number = u32::try_from(number).expect("a file has fewer than 2^32 imports");
-            if !asked(number) || import.kind == ImportKind::TypeOnly {
+            if !asked(number) || (import.kind == ImportKind::TypeOnly && !checked) {
                 continue;
             }
             let optional = import.presence == Presence::Optional
@@ -261,7 +263,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                     }
                 }
                 Installed::Module(module) => {
-                    if !self.is_toolchain(&module.package) {
+                    if !checked && !self.is_toolchain(&module.package) {
                         waiting.push(Waiting {
                             from,
                             import: number,

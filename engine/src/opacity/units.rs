@@ -7,7 +7,8 @@
 //! - a name is followed through re-exports to the declaration behind it;
 //! - a module that is taken whole (a namespace that escapes, a computed load, a name in a
 //!   string, a mock) comes to life with all of its names;
-//! - what is not understood reaches the whole module.
+//! - what is not understood reaches the whole module;
+//! - what a type checker reads leads to whatever it imports, types included, and runs nothing.
 
 use rayon::prelude::*;
 
@@ -114,6 +115,10 @@ fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<U
     let (evaluation, whole) = (module.unit(Part::Evaluation), module.unit(Part::Whole));
     edges[slot(Part::Own)].push(evaluation);
     edges[slot(Part::Whole)].push(module.unit(Part::Own));
+    if module.checked {
+        let read = module.loads.iter().map(|(_, to)| modules[*to as usize].unit(Part::Checked));
+        edges[slot(Part::Checked)].extend(read);
+    }
     if !module.split {
         edges[slot(Part::Evaluation)].push(whole);
         let all = module.loads.iter().filter(|(import, _)| runs(&module.facts.imports[*import as usize]));

@@ -19,5 +19,6 @@ pub mod regex;
 mod report;
 pub mod shared;
 pub mod shell;
+mod tsconfig;
 pub mod unittest;
 pub mod vitest;

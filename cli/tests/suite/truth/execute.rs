@@ -158,7 +158,7 @@ impl Runner {
     /// The installed packages that a project of this runner declares.
     pub(super) fn packages(self) -> &'static [&'static str] {
         match self {
-            Self::Vitest => &["vitest", "vite"],
+            Self::Vitest => &["vitest", "vite", "typescript"],
             Self::Jest => &[
                 "jest",
                 "jest-environment-node",

@@ -19,6 +19,9 @@ impl Js<'_> {
         let text = text.split('?').next().unwrap_or(text);
         let scope = self.scope(dir);
         if specifier::is_builtin(text) {
+            if self.options.checked && scope.declares("@types/node").is_some() {
+                out.targets.push(Target::Package("npm:@types/node".to_owned()));
+            }
             // Only an entry of `paths` comes before the runtime's own module.
             let mut attempt = Resolution::default();
             if self.mapped(&scope, text, false, class, &mut attempt).found {

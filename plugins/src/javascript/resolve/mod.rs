@@ -98,6 +98,7 @@ struct Js<'a> {
 impl Resolver for Js<'_> {
     fn resolve(&self, from: &str, import: &Import) -> Resolution {
         let class = match (import.kind, import.mode) {
+            _ if self.options.checked => Class::Types,
             (ImportKind::TypeOnly, _) => Class::Types,
             (ImportKind::Require, _) | (_, LoadMode::Cjs) => Class::Cjs,
             _ => Class::Esm,
@@ -114,8 +115,12 @@ impl Resolver for Js<'_> {
             },
             _ => self.module(dir, &import.specifier, class),
         };
-        if class == Class::Types {
+        if class == Class::Types && !self.options.checked {
             // What does not resolve is erased all the same.
+            out.unknown = None;
+        }
+        if self.options.checked && out.unknown.as_ref().is_some_and(|u| *u != UnknownImport::Unresolved) {
+            // Its types are those of a declaration in the program, or there are none.
             out.unknown = None;
         }
         self.with_styles(out)

@@ -101,6 +101,7 @@ impl Drafting<'_, '_> {
                 unsettled: Vec::new(),
                 effects: randomized(value, self.source.config.as_deref()),
                 isolated: false,
+                checked: false,
             },
             matcher,
             snapshots: !moved,

@@ -152,6 +152,7 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
         unsettled,
         effects: Vec::new(),
         isolated: false,
+        checked: false,
     }
 }
 

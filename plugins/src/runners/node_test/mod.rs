@@ -211,5 +211,6 @@ fn project(
         unsettled,
         effects: Vec::new(),
         isolated: false,
+        checked: false,
     }
 }

@@ -142,6 +142,7 @@ fn discover_project(
         unsettled: unsettled(view, dir, project, &plugins),
         effects: shared::effects(view.tree, &survey.layout, config),
         isolated: false,
+        checked: false,
     };
     (found, problems)
 }

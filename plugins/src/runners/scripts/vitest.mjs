@@ -36,6 +36,7 @@ const describe = (project, listed, builtIn) => {
     include: config.typecheck?.include,
     exclude: config.typecheck?.exclude,
     tsconfig: config.typecheck?.tsconfig,
+    checker: config.typecheck?.checker,
   };
   test.sequence = { shuffle: plain(config.sequence?.shuffle ?? false) };
   test.browser = { enabled: Boolean(config.browser?.enabled) };

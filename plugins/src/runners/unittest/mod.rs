@@ -260,6 +260,7 @@ fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) 
         unsettled: Vec::new(),
         effects: Vec::new(),
         isolated: false,
+        checked: false,
     }
 }
 

@@ -1,26 +1,19 @@
 //! Which files are tests of a vitest project.
 
 use owed_engine::path;
-use owed_engine::resolve::Target;
-use owed_engine::runner::{Load, SharedRole, View};
+use owed_engine::runner::View;
 
 use super::options::Drafting;
 use crate::runners::claims;
 use crate::runners::config::root_of;
 use crate::runners::config::value::{Unknown, Value};
 use crate::runners::glob::{self, Globs, Style};
+use crate::runners::shared::package_of;
 
 /// Vitest's default `include`.
 pub(super) const INCLUDE: &[&str] = &["**/*.{test,spec}.?(c|m)[jt]s?(x)"];
 const TYPE_TESTS: &[&str] = &["**/*.{test,spec}-d.?(c|m)[jt]s?(x)"];
 const STYLE: Style = Style { dot: true };
-
-/// Whether the name of `file` is one of a type test.
-pub(super) fn is_type_test(file: &str) -> bool {
-    [".ts", ".tsx", ".mts", ".cts"]
-        .iter()
-        .any(|e| file.strip_suffix(e).is_some_and(|stem| stem.ends_with("-d")))
-}
 
 /// Vitest's default `exclude`; the fourth major version excludes less.
 pub(super) fn exclude(major: Option<u32>) -> &'static [&'static str] {
@@ -36,6 +29,24 @@ pub(super) fn exclude(major: Option<u32>) -> &'static [&'static str] {
     }
 }
 
+/// How a project checks types.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Checker {
+    /// The configuration it is given; the nearest one otherwise.
+    pub(super) tsconfig: Option<String>,
+    /// The packages it is made of.
+    pub(super) packages: Vec<String>,
+}
+
+/// How a file is a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    /// It is run.
+    pub(super) runs: bool,
+    /// Its types are checked.
+    pub(super) checked: bool,
+}
+
 /// Which files are tests.
 #[derive(Debug, Default)]
 pub(super) struct Matcher {
@@ -47,6 +58,8 @@ pub(super) struct Matcher {
     in_source: Globs,
     types: Globs,
     types_exclude: Vec<Globs>,
+    /// How types are checked.
+    pub(super) checker: Checker,
     /// Whether anything that defines tests may be one.
     anything: bool,
 }
@@ -67,17 +80,15 @@ impl Matcher {
         self.in_source.is_match(file) && !self.include.is_match(file) && !self.types.is_match(file)
     }
 
-    /// Whether `file` is, or may be, a test.
-    pub(super) fn may_match(&self, view: &View<'_>, file: &str) -> bool {
+    /// How `file` is, or may be, a test.
+    pub(super) fn claims(&self, view: &View<'_>, file: &str) -> Claim {
         let out = |lists: &[Globs]| !lists.is_empty() && lists.iter().all(|l| l.excludes(file, &self.base));
-        if self.types.is_match(file) && !out(&self.types_exclude) {
-            return true;
-        }
+        let checked = self.types.is_match(file) && !out(&self.types_exclude);
         let hit = self.include.is_match(file)
             || (self.anything && claims::defines_tests((view.facts)(file)))
             || (self.in_source.is_match(file)
                 && view.tree.text_with(file, &["import.meta.vitest"]).is_some());
-        hit && !out(&self.exclude)
+        Claim { runs: hit && !out(&self.exclude), checked }
     }
 }
 
@@ -121,12 +132,7 @@ impl Drafting<'_, '_> {
             self.unknown.extend(list.unknown);
             matcher.types = self.globs(&dir, &patterns);
             matcher.types_exclude = self.excludes(&dir, &types.get("exclude"), default);
-            self.shared.package("typescript", SharedRole::Toolchain);
-            if let Value::String(tsconfig) = types.get("tsconfig")
-                && let Some(file) = self.inside(&tsconfig, &self.root)
-            {
-                self.shared.add(Target::Manifest(file), SharedRole::Manifest, Load::Content);
-            }
+            matcher.checker = self.checker(&types);
             all.extend(patterns);
             if types.get("only").truthy() == Some(true) && types.get("enabled").truthy() == Some(true) {
                 matcher.include = Globs::default();
@@ -142,6 +148,47 @@ impl Drafting<'_, '_> {
             .filter(|base| !path::is_within(base, &dir))
             .unwrap_or(dir);
         matcher
+    }
+
+    /// The checker, as far as it is known.
+    fn checker(&mut self, types: &Value) -> Checker {
+        let tsconfig = match types.get("tsconfig") {
+            Value::Undefined | Value::Null => None,
+            Value::String(written) => {
+                let file = self.inside(&written, &self.root);
+                if file.is_none() {
+                    self.unknown.push(Unknown {
+                        reason: format!("`{written}`, the types' configuration outside of the repository,"),
+                        path: String::new(),
+                        line: 0,
+                    });
+                }
+                file
+            }
+            other => {
+                self.unknown.push(other.unknown("the configuration of the type checker"));
+                None
+            }
+        };
+        let program = types.get("checker");
+        let packages: &[&str] = match &program {
+            Value::Undefined | Value::Null => &["typescript"],
+            Value::String(name) if name == "tsc" => &["typescript"],
+            Value::String(name) if name == "vue-tsc" => &["typescript", "vue-tsc"],
+            Value::String(name) if name == "tsgo" => &["@typescript/native-preview"],
+            Value::String(path) => match path.rsplit_once("node_modules/") {
+                Some((_, package)) => &["typescript", package_of(package)],
+                None => {
+                    self.unknown.push(program.unknown("the type checker"));
+                    &["typescript"]
+                }
+            },
+            other => {
+                self.unknown.push(other.unknown("the type checker"));
+                &["typescript"]
+            }
+        };
+        Checker { tsconfig, packages: packages.iter().map(|p| (*p).to_owned()).collect() }
     }
 
     fn patterns(&mut self, dir: &str, patterns: &[String]) -> Vec<String> {

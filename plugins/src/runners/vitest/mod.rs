@@ -15,11 +15,12 @@ mod projects;
 mod resolution;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{
-    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, View,
+    Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, TestFile, View,
 };
 use owed_engine::tree::Tree;
 use rayon::prelude::*;
@@ -57,10 +58,8 @@ impl Runner for Vitest {
         let listed =
             |number: usize| (0..places.len()).filter(|&other| lists(&of[number].0, &places[other])).collect();
         let read = |number: usize| {
-            drafts(view, &packages, &places[number], &of[number])
-                .into_iter()
-                .map(|draft| finish(view, &packages, draft))
-                .collect()
+            let drafts = drafts(view, &packages, &places[number], &of[number]).into_iter();
+            drafts.flat_map(|draft| finish(view, &packages, draft)).collect()
         };
         places::projects(
             view,
@@ -100,7 +99,7 @@ impl Runner for Vitest {
             argv.extend(["--project".to_owned(), name.clone()]);
         }
         // Checked types may be asked for on the command line only; it does no harm twice.
-        if tests.iter().any(|t| matcher::is_type_test(t)) {
+        if project.checked {
             argv.push("--typecheck".to_owned());
         }
         argv.extend(tests.iter().map(|t| path::relative(cwd, t)));
@@ -157,20 +156,29 @@ fn drafts(
     drafts
 }
 
-/// Lists the tests of a settled project.
-fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
+/// Lists the tests of a settled project: those it runs, and those whose types it checks,
+/// which depend on other things.
+fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> Vec<RunnerProject> {
     let Draft { mut project, matcher, snapshots, config, .. } = draft;
     if matcher.anything() {
         project.unsettled.push(super::outcome::patterns_unknown("vitest", config.as_deref()));
     }
     let root = project.root.clone();
     let mut per_test = PerTest::new(view, packages, &project.root);
+    let mut checked: Vec<TestFile> = Vec::new();
     for file in below(view.tree.files(), &matcher.base).iter().filter(|file| view.asks_about(file)) {
-        if !matcher.may_match(view, file) {
+        let claim = matcher.claims(view, file);
+        if !(claim.runs || claim.checked) {
             continue;
         }
         let dir = path::dirname(file);
         if claims::belongs_elsewhere((view.facts)(file), Framework::Vitest, packages, dir) {
+            continue;
+        }
+        if claim.checked {
+            checked.push(TestFile { path: file.clone(), ..TestFile::default() });
+        }
+        if !claim.runs {
             continue;
         }
         let mut test = per_test.test(file, snapshots);
@@ -180,7 +188,9 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
         }
         project.tests.push(test);
     }
-    project
+    let types = (!checked.is_empty())
+        .then(|| types::project(view.tree, packages, &project, &matcher.checker, config.as_deref(), checked));
+    std::iter::once(project).chain(types).collect()
 }
 
 /// A reader that knows what vitest gives a configuration.

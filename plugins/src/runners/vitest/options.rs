@@ -151,6 +151,7 @@ impl Drafting<'_, '_> {
                 unsettled: Vec::new(),
                 effects: isolation::effects(&test, &above, self.source.config.as_deref()),
                 isolated: isolation::is_isolated(&test, &above),
+                checked: false,
             },
             matcher,
             snapshots: !moved,
