@@ -83,6 +83,16 @@ pub(crate) fn run(world: &World, files: &[String], scratch: &Path) -> Result<BTr
     if files.is_empty() {
         return Ok(BTreeMap::new());
     }
+    // A report names a file as it really is: what has two names here is run once for each.
+    let (twins, others): (Vec<String>, Vec<String>) =
+        files.iter().cloned().partition(|file| has_twin(&world.root, file, files));
+    if !twins.is_empty() && files.len() > 1 {
+        let mut found = run(world, &others, scratch)?;
+        for twin in twins {
+            found.extend(run(world, &[twin], scratch)?);
+        }
+        return Ok(found);
+    }
     let out = scratch.join("bare.out");
     let _ = fs::remove_file(&out);
     let mut command = command(world, files, &out, scratch)?;
@@ -110,10 +120,27 @@ pub(crate) fn run(world: &World, files: &[String], scratch: &Path) -> Result<BTr
         return Ok(alone.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
     }
     for file in files {
+        if let Some(real) = real(&world.root, file)
+            && !found.contains_key(file)
+            && let Some(fresh) = found.remove(&real)
+        {
+            found.insert(file.clone(), fresh);
+        }
         let fresh = found.entry(file.clone()).or_default();
         fresh.failed |= broken || fresh.cases == [0; 3];
     }
     Ok(found)
+}
+
+/// The name of a file without links.
+fn real(root: &Path, file: &str) -> Option<String> {
+    let real = fs::canonicalize(root.join(file)).ok()?;
+    relative(&fs::canonicalize(root).ok()?, real.to_str()?)
+}
+
+fn has_twin(root: &Path, file: &str, files: &[String]) -> bool {
+    let own = real(root, file);
+    own.is_some() && files.iter().any(|other| other != file && real(root, other) == own)
 }
 
 fn command(world: &World, files: &[String], out: &Path, scratch: &Path) -> Result<Command> {
