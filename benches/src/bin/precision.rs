@@ -6,6 +6,7 @@
 //! cargo run -p benches --bin precision -- score --projects DIR --out benches/scores/precision.md
 //! ```
 //!
+//! `tables` adds groups of tables that have no label, for a rule of their own decides on them.
 //! `sample` draws groups from pinned projects, the same ones for a seed every time, and writes
 //! them down without labels. `show` prints the members for a person to read, who fills in
 //! `same` and `why` by hand. `score` asks today's program, finds the labelled groups among its
@@ -25,9 +26,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, Subcommand};
-use owed_engine::check::repeated::{Advice, Group, Member, Tier};
+use owed_engine::check::repeated::{Advice, Group, Member, Tier, is_table};
 use owed_engine::check::{Input, Policy, Questions, Survey, Tests};
 use owed_engine::digest::Digest;
+use owed_engine::function::Function;
+use owed_engine::language::SourceFile;
 use owed_engine::project::Plugins;
 use owed_engine::read::{DiskTree, walk};
 use serde::{Deserialize, Serialize};
@@ -42,6 +45,8 @@ struct Arguments {
 enum What {
     /// Draws groups.
     Sample(Sample),
+    /// Adds groups of tables that have no label yet.
+    Tables(Tables),
     /// Prints groups with their code.
     Show(Show),
     /// Compares today's answers with the labels.
@@ -70,6 +75,17 @@ struct Sample {
     seed: u64,
     #[arg(long)]
     out: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Tables {
+    #[arg(long)]
+    projects: PathBuf,
+    #[arg(long, default_value = "benches/labels/repeated.toml")]
+    labels: PathBuf,
+    /// At most how many.
+    #[arg(long, default_value_t = 60)]
+    most: usize,
 }
 
 #[derive(clap::Args)]
@@ -126,6 +142,7 @@ struct Label {
 fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Sample(arguments) => draw(&arguments),
+        What::Tables(arguments) => tables(&arguments),
         What::Show(arguments) => show(&arguments),
         What::Score(arguments) => score(&arguments),
     }
@@ -174,39 +191,83 @@ fn groups(root: &Path) -> Result<Vec<Group>> {
     Ok(Survey::read(input, policy).report().repeated)
 }
 
+/// Whether the first member of a group is a table.
+fn is_of_tables(root: &Path, group: &Group) -> bool {
+    let first = &group.members[0];
+    let Ok(bytes) = fs::read(root.join(&first.path)) else { return false };
+    let Some(language) = owed_plugins::languages().iter().find(|it| it.reads(&first.path)) else {
+        return false;
+    };
+    let facts = language.functions(SourceFile { path: &first.path, bytes: &bytes });
+    let same = |it: &&Function| (it.start_line, &it.name) == (first.start_line, &first.name);
+    facts.iter().flat_map(|facts| &facts.functions).find(same).is_some_and(is_table)
+}
+
+fn tables(arguments: &Tables) -> Result<()> {
+    let mut labels = read_labels(&arguments.labels)?;
+    let known: BTreeSet<Vec<String>> = labels.group.iter().map(|label| label.members.clone()).collect();
+    let (mut of_tables, mut fresh) = (0, Vec::new());
+    for project in labels.commits.keys() {
+        let root = arguments.projects.join(project);
+        for group in groups(&root)?.iter().filter(|group| group.is_claim() && is_of_tables(&root, group)) {
+            of_tables += 1;
+            fresh.push(label(project, group));
+        }
+    }
+    fresh.retain(|label| !known.contains(&label.members));
+    println!("{of_tables} claims of tables, {} of them without a label", fresh.len());
+    fresh.sort_by_key(|label| rank(labels.seed, label));
+    fresh.truncate(arguments.most);
+    fresh.sort_by(|a, b| (&a.project, &a.members).cmp(&(&b.project, &b.members)));
+    labels.group.append(&mut fresh);
+    write_labels(&arguments.labels, &labels)
+}
+
+fn label(project: &str, group: &Group) -> Label {
+    Label {
+        project: project.to_owned(),
+        tier: tier(group).to_owned(),
+        members: group.members.iter().map(said).collect(),
+        same: None,
+        why: None,
+    }
+}
+
+/// A hash of what a group is, so that one group more or less does not change which others are drawn.
+fn rank(seed: u64, label: &Label) -> Digest {
+    let words = [label.project.as_str(), label.tier.as_str()];
+    let words = words.into_iter().chain(label.members.iter().map(String::as_str));
+    Digest::of_parts(std::iter::once(&seed.to_le_bytes()[..]).chain(words.map(str::as_bytes)))
+}
+
+/// Writes labels below the comment that stands above them.
+fn write_labels(path: &Path, labels: &Labels) -> Result<()> {
+    let old = fs::read_to_string(path).unwrap_or_default();
+    let comment: String =
+        old.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    Ok(fs::write(path, comment + &toml::to_string(labels)?)?)
+}
+
 fn draw(arguments: &Sample) -> Result<()> {
     let mut labels = Labels { seed: arguments.seed, ..Labels::default() };
     let mut all = Vec::new();
     for project in &arguments.only {
         let root = arguments.projects.join(project);
         labels.commits.insert(project.clone(), commit(&root)?);
-        all.extend(groups(&root)?.into_iter().map(|group| Label {
-            project: project.clone(),
-            tier: tier(&group).to_owned(),
-            members: group.members.iter().map(said).collect(),
-            same: None,
-            why: None,
-        }));
+        all.extend(groups(&root)?.iter().map(|group| label(project, group)));
     }
     let (mut claims, mut advice): (Vec<Label>, Vec<Label>) =
         all.into_iter().partition(|label| label.tier == "claim");
     println!("{} claims, {} of advice", claims.len(), advice.len());
-    // By a hash of what they are, so that one group more or less does not change the rest.
-    let rank = |label: &Label| {
-        let words = [label.project.as_str(), label.tier.as_str()];
-        let words = words.into_iter().chain(label.members.iter().map(String::as_str));
-        Digest::of_parts(std::iter::once(&arguments.seed.to_le_bytes()[..]).chain(words.map(str::as_bytes)))
-    };
-    claims.sort_by_key(rank);
-    advice.sort_by_key(rank);
+    claims.sort_by_key(|label| rank(arguments.seed, label));
+    advice.sort_by_key(|label| rank(arguments.seed, label));
     claims.truncate(arguments.claims);
     advice.truncate(arguments.advice);
     for part in [&mut claims, &mut advice] {
         part.sort_by(|a, b| (&a.project, &a.members).cmp(&(&b.project, &b.members)));
         labels.group.append(part);
     }
-    fs::write(&arguments.out, toml::to_string(&labels)?)?;
-    Ok(())
+    write_labels(&arguments.out, &labels)
 }
 
 fn read_labels(path: &Path) -> Result<Labels> {
