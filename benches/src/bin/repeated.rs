@@ -251,7 +251,12 @@ fn recall_in(root: &Path, arguments: &Recall) -> Result<(usize, Score)> {
 fn functions(path: &str, bytes: &[u8]) -> Option<(Language, owed_engine::function::FunctionFacts)> {
     let language = owed_plugins::languages().iter().find(|language| language.reads(path))?;
     let facts = language.functions(SourceFile { path, bytes })?;
-    let kind = if language.name() == "python" { Language::Python } else { Language::Script };
+    // Copies are made in these two.
+    let kind = match language.name() {
+        "python" => Language::Python,
+        "javascript" => Language::Script,
+        _ => return None,
+    };
     facts.damage.is_empty().then_some((kind, facts))
 }
 
