@@ -6,7 +6,7 @@
 //! cargo run -p benches --bin precision -- score --projects DIR --out benches/scores/precision.md
 //! ```
 //!
-//! `tables` adds groups of tables that have no label, for a rule of their own decides on them.
+//! `add` adds the claims that have no label.
 //! `sample` draws groups from pinned projects, the same ones for a seed every time, and writes
 //! them down without labels. `show` prints the members for a person to read, who fills in
 //! `same` and `why` by hand. `score` asks today's program, finds the labelled groups among its
@@ -26,11 +26,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, Subcommand};
-use owed_engine::check::repeated::{Advice, Group, Member, Tier, is_table};
+use owed_engine::check::repeated::{Advice, Group, Member, Tier};
 use owed_engine::check::{Input, Policy, Questions, Survey, Tests};
 use owed_engine::digest::Digest;
-use owed_engine::function::Function;
-use owed_engine::language::SourceFile;
 use owed_engine::project::Plugins;
 use owed_engine::read::{DiskTree, walk};
 use serde::{Deserialize, Serialize};
@@ -45,8 +43,8 @@ struct Arguments {
 enum What {
     /// Draws groups.
     Sample(Sample),
-    /// Adds groups of tables that have no label yet.
-    Tables(Tables),
+    /// Adds the claims that have no label yet.
+    Add(Add),
     /// Prints groups with their code.
     Show(Show),
     /// Compares today's answers with the labels.
@@ -78,14 +76,11 @@ struct Sample {
 }
 
 #[derive(clap::Args)]
-struct Tables {
+struct Add {
     #[arg(long)]
     projects: PathBuf,
     #[arg(long, default_value = "benches/labels/repeated.toml")]
     labels: PathBuf,
-    /// At most how many.
-    #[arg(long, default_value_t = 60)]
-    most: usize,
 }
 
 #[derive(clap::Args)]
@@ -142,7 +137,7 @@ struct Label {
 fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Sample(arguments) => draw(&arguments),
-        What::Tables(arguments) => tables(&arguments),
+        What::Add(arguments) => add(&arguments),
         What::Show(arguments) => show(&arguments),
         What::Score(arguments) => score(&arguments),
     }
@@ -191,34 +186,16 @@ fn groups(root: &Path) -> Result<Vec<Group>> {
     Ok(Survey::read(input, policy).report().repeated)
 }
 
-/// Whether the first member of a group is a table.
-fn is_of_tables(root: &Path, group: &Group) -> bool {
-    let first = &group.members[0];
-    let Ok(bytes) = fs::read(root.join(&first.path)) else { return false };
-    let Some(language) = owed_plugins::languages().iter().find(|it| it.reads(&first.path)) else {
-        return false;
-    };
-    let facts = language.functions(SourceFile { path: &first.path, bytes: &bytes });
-    let same = |it: &&Function| (it.start_line, &it.name) == (first.start_line, &first.name);
-    facts.iter().flat_map(|facts| &facts.functions).find(same).is_some_and(is_table)
-}
-
-fn tables(arguments: &Tables) -> Result<()> {
+fn add(arguments: &Add) -> Result<()> {
     let mut labels = read_labels(&arguments.labels)?;
     let known: BTreeSet<Vec<String>> = labels.group.iter().map(|label| label.members.clone()).collect();
-    let (mut of_tables, mut fresh) = (0, Vec::new());
+    let mut fresh = Vec::new();
     for project in labels.commits.keys() {
-        let root = arguments.projects.join(project);
-        for group in groups(&root)?.iter().filter(|group| group.is_claim() && is_of_tables(&root, group)) {
-            of_tables += 1;
-            fresh.push(label(project, group));
-        }
+        let groups = groups(&arguments.projects.join(project))?;
+        let claims = groups.iter().filter(|group| group.is_claim()).map(|group| label(project, group));
+        fresh.extend(claims.filter(|label| !known.contains(&label.members)));
     }
-    fresh.retain(|label| !known.contains(&label.members));
-    println!("{of_tables} claims of tables, {} of them without a label", fresh.len());
-    fresh.sort_by_key(|label| rank(labels.seed, label));
-    fresh.truncate(arguments.most);
-    fresh.sort_by(|a, b| (&a.project, &a.members).cmp(&(&b.project, &b.members)));
+    println!("{} claims without a label", fresh.len());
     labels.group.append(&mut fresh);
     write_labels(&arguments.labels, &labels)
 }
@@ -332,9 +309,9 @@ fn score(arguments: &Score) -> Result<()> {
     let mut text = String::from("# Precision: how many groups are what they are said to be\n\n");
     let _ = writeln!(
         text,
-        "`cargo run -p benches --bin precision -- score --projects DIR`. Groups drawn with seed {} from {} projects at pinned commits, read one by one; the labels with a reason each are in `labels/repeated.toml`. *Gone* are labelled groups that today's program does not report.\n\n| tier | labelled | gone | right | wrong | precision |\n| --- | --- | --- | --- | --- | --- |",
-        labels.seed,
-        labels.commits.len()
+        "`cargo run -p benches --bin precision -- score --projects DIR`. Groups of {} projects at pinned commits, drawn with seed {} (of claims also all that were not drawn), read one by one; the labels with a reason each are in `labels/repeated.toml`. *Gone* are labelled groups that today's program does not report.\n\n| tier | labelled | gone | right | wrong | precision |\n| --- | --- | --- | --- | --- | --- |",
+        labels.commits.len(),
+        labels.seed
     );
     let tiers = ["claim", "near-miss", "other-callees", "block"];
     let mut wrong = Vec::new();
