@@ -9,6 +9,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::inject::Random;
+
 /// The language of a generated repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Shape {
@@ -20,19 +22,6 @@ pub enum Shape {
     Chain,
     /// One cycle of TypeScript modules and a test in it.
     Cycle,
-}
-
-/// A small deterministic generator (`SplitMix64`, Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % bound.max(1) as u64).unwrap_or_default()
-    }
 }
 
 /// Writes about `files` source files of the given shape below `dir`, which must exist.

@@ -237,7 +237,7 @@ fn rename(language: Language, text: &str) -> String {
                     && text[at + word.len()..].starts_with('=')
                     && !after.starts_with("==");
                 let shorthand = language == Language::Script
-                    && (next == ',' || next == '}')
+                    && (next == ',' || next == '}' || after.starts_with("= "))
                     && text[..*at].trim_end().ends_with(['{', ',']);
                 !(before == '.' || in_quotes || next == ':' || keyword || shorthand)
             })

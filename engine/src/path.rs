@@ -24,6 +24,17 @@ pub fn extension(path: &str) -> &str {
     }
 }
 
+/// The part of the sorted `files` that lies below the directory `dir`.
+pub fn below<'f>(files: &'f [String], dir: &str) -> &'f [String] {
+    if dir.is_empty() {
+        return files;
+    }
+    let prefix = format!("{dir}/");
+    let start = files.partition_point(|file| file.as_str() < prefix.as_str());
+    let length = files[start..].partition_point(|file| file.starts_with(&prefix));
+    &files[start..start + length]
+}
+
 /// Joins `relative` (which may hold `.` and `..`) to the directory `dir` and
 /// normalises it. `None` when the result leaves the project, or when
 /// `relative` is absolute.

@@ -17,7 +17,8 @@ use owed_engine::runner::Runner;
 
 /// Every language, in the order in which they are asked whether they read a file.
 pub fn languages() -> &'static [&'static dyn Language] {
-    &[&javascript::JavaScript, &python::Python, &rust::Rust, &go::Go]
+    static ALL: [&dyn Language; 4] = [&javascript::JavaScript, &python::Python, &rust::RUST, &go::GO];
+    &ALL
 }
 
 /// Those whose tests some runner runs: plans read no other, because nothing that is selected

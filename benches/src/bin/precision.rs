@@ -6,6 +6,7 @@
 //! cargo run -p benches --bin precision -- score --projects DIR --out benches/scores/precision.md
 //! ```
 //!
+//! `add` adds the claims that have no label.
 //! `sample` draws groups from pinned projects, the same ones for a seed every time, and writes
 //! them down without labels. `show` prints the members for a person to read, who fills in
 //! `same` and `why` by hand. `score` asks today's program, finds the labelled groups among its
@@ -42,6 +43,8 @@ struct Arguments {
 enum What {
     /// Draws groups.
     Sample(Sample),
+    /// Adds the claims that have no label yet.
+    Add(Add),
     /// Prints groups with their code.
     Show(Show),
     /// Compares today's answers with the labels.
@@ -70,6 +73,14 @@ struct Sample {
     seed: u64,
     #[arg(long)]
     out: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Add {
+    #[arg(long)]
+    projects: PathBuf,
+    #[arg(long, default_value = "benches/labels/repeated.toml")]
+    labels: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -126,6 +137,7 @@ struct Label {
 fn main() -> Result<()> {
     match Arguments::parse().what {
         What::Sample(arguments) => draw(&arguments),
+        What::Add(arguments) => add(&arguments),
         What::Show(arguments) => show(&arguments),
         What::Score(arguments) => score(&arguments),
     }
@@ -174,39 +186,65 @@ fn groups(root: &Path) -> Result<Vec<Group>> {
     Ok(Survey::read(input, policy).report().repeated)
 }
 
+fn add(arguments: &Add) -> Result<()> {
+    let mut labels = read_labels(&arguments.labels)?;
+    let known: BTreeSet<Vec<String>> = labels.group.iter().map(|label| label.members.clone()).collect();
+    let mut fresh = Vec::new();
+    for project in labels.commits.keys() {
+        let groups = groups(&arguments.projects.join(project))?;
+        let claims = groups.iter().filter(|group| group.is_claim()).map(|group| label(project, group));
+        fresh.extend(claims.filter(|label| !known.contains(&label.members)));
+    }
+    println!("{} claims without a label", fresh.len());
+    labels.group.append(&mut fresh);
+    write_labels(&arguments.labels, &labels)
+}
+
+fn label(project: &str, group: &Group) -> Label {
+    Label {
+        project: project.to_owned(),
+        tier: tier(group).to_owned(),
+        members: group.members.iter().map(said).collect(),
+        same: None,
+        why: None,
+    }
+}
+
+/// A hash of what a group is, so that one group more or less does not change which others are drawn.
+fn rank(seed: u64, label: &Label) -> Digest {
+    let words = [label.project.as_str(), label.tier.as_str()];
+    let words = words.into_iter().chain(label.members.iter().map(String::as_str));
+    Digest::of_parts(std::iter::once(&seed.to_le_bytes()[..]).chain(words.map(str::as_bytes)))
+}
+
+/// Writes labels below the comment that stands above them.
+fn write_labels(path: &Path, labels: &Labels) -> Result<()> {
+    let old = fs::read_to_string(path).unwrap_or_default();
+    let comment: String =
+        old.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    Ok(fs::write(path, comment + &toml::to_string(labels)?)?)
+}
+
 fn draw(arguments: &Sample) -> Result<()> {
     let mut labels = Labels { seed: arguments.seed, ..Labels::default() };
     let mut all = Vec::new();
     for project in &arguments.only {
         let root = arguments.projects.join(project);
         labels.commits.insert(project.clone(), commit(&root)?);
-        all.extend(groups(&root)?.into_iter().map(|group| Label {
-            project: project.clone(),
-            tier: tier(&group).to_owned(),
-            members: group.members.iter().map(said).collect(),
-            same: None,
-            why: None,
-        }));
+        all.extend(groups(&root)?.iter().map(|group| label(project, group)));
     }
     let (mut claims, mut advice): (Vec<Label>, Vec<Label>) =
         all.into_iter().partition(|label| label.tier == "claim");
     println!("{} claims, {} of advice", claims.len(), advice.len());
-    // By a hash of what they are, so that one group more or less does not change the rest.
-    let rank = |label: &Label| {
-        let words = [label.project.as_str(), label.tier.as_str()];
-        let words = words.into_iter().chain(label.members.iter().map(String::as_str));
-        Digest::of_parts(std::iter::once(&arguments.seed.to_le_bytes()[..]).chain(words.map(str::as_bytes)))
-    };
-    claims.sort_by_key(rank);
-    advice.sort_by_key(rank);
+    claims.sort_by_key(|label| rank(arguments.seed, label));
+    advice.sort_by_key(|label| rank(arguments.seed, label));
     claims.truncate(arguments.claims);
     advice.truncate(arguments.advice);
     for part in [&mut claims, &mut advice] {
         part.sort_by(|a, b| (&a.project, &a.members).cmp(&(&b.project, &b.members)));
         labels.group.append(part);
     }
-    fs::write(&arguments.out, toml::to_string(&labels)?)?;
-    Ok(())
+    write_labels(&arguments.out, &labels)
 }
 
 fn read_labels(path: &Path) -> Result<Labels> {
@@ -271,9 +309,9 @@ fn score(arguments: &Score) -> Result<()> {
     let mut text = String::from("# Precision: how many groups are what they are said to be\n\n");
     let _ = writeln!(
         text,
-        "`cargo run -p benches --bin precision -- score --projects DIR`. Groups drawn with seed {} from {} projects at pinned commits, read one by one; the labels with a reason each are in `labels/repeated.toml`. *Gone* are labelled groups that today's program does not report.\n\n| tier | labelled | gone | right | wrong | precision |\n| --- | --- | --- | --- | --- | --- |",
-        labels.seed,
-        labels.commits.len()
+        "`cargo run -p benches --bin precision -- score --projects DIR`. Groups of {} projects at pinned commits, drawn with seed {} (of claims also all that were not drawn), read one by one; the labels with a reason each are in `labels/repeated.toml`. *Gone* are labelled groups that today's program does not report.\n\n| tier | labelled | gone | right | wrong | precision |\n| --- | --- | --- | --- | --- | --- |",
+        labels.commits.len(),
+        labels.seed
     );
     let tiers = ["claim", "near-miss", "other-callees", "block"];
     let mut wrong = Vec::new();

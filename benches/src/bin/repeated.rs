@@ -84,6 +84,10 @@ struct Recall {
     /// Functions a project.
     #[arg(long, default_value_t = 200)]
     functions: usize,
+    /// Copy tables, which are left out otherwise: two of these are one implementation only when
+    /// two thirds of their values are equal, so an edit of values makes another one.
+    #[arg(long)]
+    tables: bool,
     /// Show what is missed.
     #[arg(long)]
     misses: bool,
@@ -191,7 +195,7 @@ fn recall_in(root: &Path, arguments: &Recall) -> Result<(usize, Score)> {
             let whole = function.statements >= FEWEST_STATEMENTS
                 && !function.has_nested
                 && !function.delegate
-                && !is_table(function);
+                && is_table(function) == arguments.tables;
             if whole && function.shape.symbols.len() >= 40 {
                 originals.push(Original { path: file.path.clone(), number, line: function.start_line });
             }
@@ -247,7 +251,12 @@ fn recall_in(root: &Path, arguments: &Recall) -> Result<(usize, Score)> {
 fn functions(path: &str, bytes: &[u8]) -> Option<(Language, owed_engine::function::FunctionFacts)> {
     let language = owed_plugins::languages().iter().find(|language| language.reads(path))?;
     let facts = language.functions(SourceFile { path, bytes })?;
-    let kind = if language.name() == "python" { Language::Python } else { Language::Script };
+    // Copies are made in these two.
+    let kind = match language.name() {
+        "python" => Language::Python,
+        "javascript" => Language::Script,
+        _ => return None,
+    };
     facts.damage.is_empty().then_some((kind, facts))
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct Check {
     /// With --gate: new repeated implementations break it, too
     #[arg(long, requires = "gate")]
     pub gate_repeated: bool,
-    /// With --gate: files of languages that owed does not measure do not stop it
+    /// With --gate: files of languages that owed does not measure (`.sh`, `.rb`) do not stop it
     #[arg(long, requires = "gate")]
     pub allow_unsupported: bool,
     /// Judge the debt against this revision, from the merge base on

@@ -137,8 +137,18 @@ fn other_languages_stop_a_gate_unless_they_are_allowed_to_be_there() {
     let project = Project::new(&[("a.ts", "export const a = 1;\n"), ("b.rb", "x\n")]);
     let ran = project.owed(&["check", "--gate"]);
     assert_eq!(ran.code, 3);
-    ran.says(&[".rb 1"]);
+    ran.says(&[
+        ".rb 1",
+        "The gate cannot vouch: 1 file in scope of languages that owed does not measure",
+        "--allow-unsupported lets the gate pass without it",
+    ]);
     assert_eq!(project.owed(&["check", "--gate", "--allow-unsupported"]).code, 0);
+    // It lifts nothing else.
+    project.write("broken.ts", "export const = ;\n");
+    project.owed(&["check", "--gate"]).says(&["2 files in scope NOT CHECKED", "without the 1 of languages"]);
+    let ran = project.owed(&["check", "--gate", "--allow-unsupported"]);
+    assert_eq!(ran.code, 3);
+    ran.says(&["The gate cannot vouch: 1 file in scope NOT CHECKED", "mend what stops each"]);
 }
 
 #[test]

@@ -254,16 +254,7 @@ impl Tree for DiskTree {
                 });
                 kinds.collect()
             }
-            Some((Place::Outside(real), Kind::Dir)) => {
-                self.known.disk.leave();
-                // Not kept: a directory outside of the project is listed rarely.
-                let outside = Disk::new(&real);
-                let kinds = outside.entries("").into_iter().filter_map(|(name, _)| {
-                    let kind = follow_outside(&self.known, &real, &name)?.1;
-                    Some((name, kind))
-                });
-                kinds.collect()
-            }
+            Some((Place::Outside(real), Kind::Dir)) => list_outside(&self.known, &real),
             _ => Vec::new(),
         }
     }
@@ -274,6 +265,14 @@ impl Tree for DiskTree {
             Place::Outside(_) => None,
         }
     }
+}
+
+/// What is in the directory `dir`, outside of the project. It is not kept: such a directory is
+/// listed rarely.
+pub(crate) fn list_outside(known: &impl Entries, dir: &Path) -> Vec<(String, Kind)> {
+    known.left();
+    let entries = Disk::new(dir).entries("").into_iter();
+    entries.filter_map(|(name, _)| Some((name.clone(), follow_outside(known, dir, &name)?.1))).collect()
 }
 
 impl Entries for Known {

@@ -21,8 +21,8 @@ pub use disk::DiskTree;
 pub use inventory::{Inventory, Submodule, is_installed};
 pub use walk::walk;
 
-pub(crate) use disk::joined;
-pub(crate) use follow::{Entries, Entry, Place, follow, follow_outside};
+pub(crate) use disk::{joined, list_outside};
+pub(crate) use follow::{Entries, Entry, Place, follow};
 pub(crate) use listing::Disk;
 
 use std::io::Read;

@@ -19,7 +19,7 @@ use crate::digest::Digest;
 use crate::path;
 use crate::problem::Unchecked;
 use crate::read::{DEFAULT_SIZE_LIMIT, Disk, Entries, Entry, Inventory, Place};
-use crate::read::{follow, follow_outside, joined, read_file};
+use crate::read::{follow, joined, list_outside, read_file};
 use crate::tree::{Kind, Tree, Witness};
 
 /// What an object tree holds at a path.
@@ -320,15 +320,7 @@ impl Tree for ObjectTree {
                 });
                 kinds.collect()
             }
-            Some((Place::Outside(real), Kind::Dir)) => {
-                self.known.disk.leave();
-                let outside = Disk::new(&real);
-                let kinds = outside.entries("").into_iter().filter_map(|(name, _)| {
-                    let kind = follow_outside(&self.known, &real, &name)?.1;
-                    Some((name, kind))
-                });
-                kinds.collect()
-            }
+            Some((Place::Outside(real), Kind::Dir)) => list_outside(&self.known, &real),
             _ => Vec::new(),
         }
     }

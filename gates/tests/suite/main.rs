@@ -7,7 +7,6 @@ mod lease;
 mod ledger;
 mod observe;
 mod queue;
-mod rows;
 mod supervise;
 
 #[path = "../simulation/mod.rs"]

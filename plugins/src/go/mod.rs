@@ -9,50 +9,16 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use owed_engine::facts::{FileFacts, Import, ImportKind, Names};
-use owed_engine::function::FunctionFacts;
-use owed_engine::language::{Language, SourceFile};
-use owed_engine::resolve::{ResolveOptions, Resolver};
-use owed_engine::tree::Tree;
+use owed_engine::facts::{Import, ImportKind, Names};
 
-use crate::grammar::language::ByData;
-use crate::grammar::{Match, Parsed, facts, sources};
-
-static DATA: ByData = ByData::new(&sources::GO);
+use crate::grammar::language::{ByData, Meaning};
+use crate::grammar::{Match, Parsed, sources};
 
 /// The Go plugin.
-#[derive(Clone, Copy, Debug)]
-pub struct Go;
-
-impl Language for Go {
-    fn name(&self) -> &'static str {
-        DATA.name()
-    }
-
-    fn package_prefix(&self) -> &'static str {
-        DATA.package_prefix()
-    }
-
-    fn reader_version(&self) -> &'static str {
-        DATA.reader_version()
-    }
-
-    fn reads(&self, path: &str) -> bool {
-        DATA.reads(path)
-    }
-
-    fn read(&self, file: SourceFile<'_>) -> FileFacts {
-        facts::read(DATA.grammar(), file.bytes, expand)
-    }
-
-    fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
-        DATA.functions(file)
-    }
-
-    fn resolver<'a>(&self, tree: &'a dyn Tree, _options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
-        Box::new(resolve::GoResolver::new(tree))
-    }
-}
+pub static GO: ByData = ByData::following(
+    &sources::GO,
+    Meaning { expand, resolver: |tree| Box::new(resolve::GoResolver::new(tree)) },
+);
 
 /// `//go:embed a b*` are two patterns of files beside the source.
 fn expand(_: &Parsed<'_>, found: &[Match<'_>], imports: Vec<Import>) -> Vec<Import> {

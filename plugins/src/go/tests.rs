@@ -6,7 +6,7 @@ use owed_engine::language::{Language, SourceFile};
 use owed_engine::resolve::{Resolution, ResolveOptions, Target};
 use owed_engine::tree::MemoryTree;
 
-use super::Go;
+use super::GO;
 use super::resolve::Module;
 
 const FILES: &[(&str, &str)] = &[
@@ -51,9 +51,9 @@ fn an_import_is_every_file_of_a_directory() {
     let files: BTreeMap<String, Vec<u8>> =
         FILES.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     let tree = MemoryTree::new(files.clone());
-    let resolver = Go.resolver(&tree, &ResolveOptions::default());
+    let resolver = GO.resolver(&tree, &ResolveOptions::default());
     let of = |from: &str| -> Vec<(String, Vec<String>)> {
-        let facts = Go.read(SourceFile { path: from, bytes: &files[from] });
+        let facts = GO.read(SourceFile { path: from, bytes: &files[from] });
         assert_eq!(facts.damage, []);
         let imports = facts.imports.iter();
         imports.map(|import| (import.specifier.clone(), shown(&resolver.resolve(from, import)))).collect()

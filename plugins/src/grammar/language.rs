@@ -1,8 +1,8 @@
 //! A language that is data alone: what [`Language`] asks is answered from a [`Source`].
 //!
-//! What it refuses to do: it has no effects, no packages and no resolver of its own. What
-//! an import means is not known here, so that whoever reaches such a file is owed by any
-//! change; a language that knows more wraps this one.
+//! What it refuses to do: it has no effects and no packages. What an import means is not known
+//! here, so that whoever reaches such a file is owed by any change, unless the language gives
+//! a [`Meaning`].
 
 use std::sync::OnceLock;
 
@@ -14,19 +14,35 @@ use owed_engine::resolve::{Resolution, ResolveOptions, Resolver, UnknownImport};
 use owed_engine::tree::Tree;
 
 use super::Grammar;
+use super::facts::Expand;
 use super::sources::Source;
 
 /// A language made of a grammar and a folder of queries.
 #[derive(Debug)]
 pub struct ByData {
     source: &'static Source,
+    meaning: Option<Meaning>,
     compiled: OnceLock<Grammar>,
+}
+
+/// What the imports of a language mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meaning {
+    /// Every match as the imports that it stands for.
+    pub(crate) expand: Expand,
+    /// What they lead to.
+    pub(crate) resolver: for<'a> fn(&'a dyn Tree) -> Box<dyn Resolver + 'a>,
 }
 
 impl ByData {
     /// Nothing is compiled before a file is read.
     pub const fn new(source: &'static Source) -> Self {
-        Self { source, compiled: OnceLock::new() }
+        Self { source, meaning: None, compiled: OnceLock::new() }
+    }
+
+    /// A language whose imports are known.
+    pub(crate) const fn following(source: &'static Source, meaning: Meaning) -> Self {
+        Self { source, meaning: Some(meaning), compiled: OnceLock::new() }
     }
 
     /// The grammar with its queries.
@@ -54,15 +70,19 @@ impl Language for ByData {
     }
 
     fn read(&self, file: SourceFile<'_>) -> FileFacts {
-        super::facts::read(self.grammar(), file.bytes, |_, _, imports| imports)
+        let expand = self.meaning.map_or::<Expand, _>(|_, _, imports| imports, |meaning| meaning.expand);
+        super::facts::read(self.grammar(), file.bytes, expand)
     }
 
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
         self.grammar().functions(file.bytes)
     }
 
-    fn resolver<'a>(&self, _tree: &'a dyn Tree, _options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
-        Box::new(Unresolved)
+    fn resolver<'a>(&self, tree: &'a dyn Tree, _options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
+        match &self.meaning {
+            Some(meaning) => (meaning.resolver)(tree),
+            None => Box::new(Unresolved),
+        }
     }
 }
 

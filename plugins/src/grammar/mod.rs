@@ -30,6 +30,7 @@ use tree_sitter_language::LanguageFn;
 
 pub(crate) use parse::offset;
 pub use parse::{Event, Events, Parsed, Refused};
+use sources::Folder;
 use vocabulary::Capture;
 pub use vocabulary::{Part, Role, SheetKind};
 
@@ -53,10 +54,25 @@ pub struct Grammar {
     kinds: Option<kinds::Kinds>,
 }
 
+/// All files of one kind.
 struct Sheet {
     kind: SheetKind,
+    files: Vec<File>,
+}
+
+/// One file of queries.
+struct File {
+    /// The number of its first pattern among those of the sheet.
+    first: usize,
     query: Query,
     captures: Vec<Capture>,
+}
+
+impl Sheet {
+    /// How many patterns its files have.
+    fn patterns(&self) -> usize {
+        self.files.last().map_or(0, |file| file.first + file.query.pattern_count())
+    }
 }
 
 /// Why a grammar and its queries do not go together.
@@ -117,7 +133,8 @@ impl fmt::Debug for Grammar {
 }
 
 impl Grammar {
-    /// Compiles `queries`, pairs of a file's stem (`definitions`) and its text.
+    /// Compiles the files of `folders`. Files of one stem (`definitions`) are read one after the
+    /// other, as if they were one.
     ///
     /// # Errors
     /// The grammar is of a version that this tree-sitter cannot run, or a file breaks the
@@ -125,7 +142,7 @@ impl Grammar {
     pub fn new(
         name: &'static str,
         language: LanguageFn,
-        queries: &[(&str, &str)],
+        folders: &[&Folder<'_>],
     ) -> Result<Self, GrammarError> {
         let language = Language::new(language);
         let versions = tree_sitter::MIN_COMPATIBLE_LANGUAGE_VERSION..=tree_sitter::LANGUAGE_VERSION;
@@ -134,16 +151,22 @@ impl Grammar {
             return Err(GrammarError { file: name.to_owned(), cause });
         }
         let mut sheets: Vec<Sheet> = Vec::new();
-        for (stem, text) in queries {
-            let error = |cause: String| GrammarError { file: format!("{name}/{stem}.scm"), cause };
-            let known = SheetKind::ALL.into_iter().find(|kind| kind.stem() == *stem);
-            let kind = known.ok_or_else(|| error("no file of queries has this name".to_owned()))?;
-            if sheets.iter().any(|sheet| sheet.kind == kind) {
-                return Err(error("given twice".to_owned()));
+        for folder in folders {
+            for (number, (stem, text)) in folder.queries.iter().enumerate() {
+                let error =
+                    |cause: String| GrammarError { file: format!("{}/{stem}.scm", folder.name), cause };
+                let known = SheetKind::ALL.into_iter().find(|kind| kind.stem() == *stem);
+                let kind = known.ok_or_else(|| error("no file of queries has this name".to_owned()))?;
+                if folder.queries[..number].iter().any(|(before, _)| before == stem) {
+                    return Err(error("given twice".to_owned()));
+                }
+                let query = Query::new(&language, text).map_err(|it| error(it.to_string()))?;
+                let captures = vocabulary::check(kind, &query, text).map_err(error)?;
+                match sheets.iter_mut().find(|sheet| sheet.kind == kind) {
+                    Some(sheet) => sheet.files.push(File { first: sheet.patterns(), query, captures }),
+                    None => sheets.push(Sheet { kind, files: vec![File { first: 0, query, captures }] }),
+                }
             }
-            let query = Query::new(&language, text).map_err(|it| error(it.to_string()))?;
-            let captures = vocabulary::check(kind, &query, text).map_err(error)?;
-            sheets.push(Sheet { kind, query, captures });
         }
         sheets.sort_by_key(|sheet| sheet.kind);
         Ok(Self { name, language, sheets, kinds: None })
@@ -194,24 +217,29 @@ impl Grammar {
         };
         let mut found: Vec<Match<'t>> = Vec::new();
         CURSOR.with_borrow_mut(|cursor| {
-            let mut matches = cursor.matches(&sheet.query, parsed.root(), parsed.text().as_bytes());
-            while let Some(one) = matches.next() {
-                let mut outer = None;
-                let mut parts = Vec::new();
-                for capture in one.captures() {
-                    match sheet.captures[capture.index as usize] {
-                        Capture::Role(role) => outer = Some((role, capture.node)),
-                        Capture::Part(part) => parts.push((part, capture.node)),
-                        Capture::Helper => {}
+            for file in &sheet.files {
+                let mut matches = cursor.matches(&file.query, parsed.root(), parsed.text().as_bytes());
+                while let Some(one) = matches.next() {
+                    let mut outer = None;
+                    let mut parts = Vec::new();
+                    for capture in one.captures() {
+                        match file.captures[capture.index as usize] {
+                            Capture::Role(role) => outer = Some((role, capture.node)),
+                            Capture::Part(part) => parts.push((part, capture.node)),
+                            Capture::Helper => {}
+                        }
                     }
+                    let (role, node) = outer.expect("each pattern was seen to have one role");
+                    parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
+                    parts.dedup();
+                    found.push(Match { pattern: file.first + one.pattern_index, role, node, parts });
                 }
-                let (role, node) = outer.expect("each pattern was seen to have one role");
-                parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
-                parts.dedup();
-                found.push(Match { pattern: one.pattern_index, role, node, parts });
+                drop(matches);
+                if cursor.did_exceed_match_limit() {
+                    return Err(Overflow);
+                }
             }
-            drop(matches);
-            if cursor.did_exceed_match_limit() { Err(Overflow) } else { Ok(()) }
+            Ok(())
         })?;
         // Ties are patterns that differ in their parts only: their parts decide.
         let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
@@ -225,6 +253,6 @@ impl Grammar {
 
     /// The kinds of files that it has, each with the number of patterns in it.
     pub fn sheets(&self) -> Vec<(SheetKind, usize)> {
-        self.sheets.iter().map(|sheet| (sheet.kind, sheet.query.pattern_count())).collect()
+        self.sheets.iter().map(|sheet| (sheet.kind, sheet.patterns())).collect()
     }
 }

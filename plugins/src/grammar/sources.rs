@@ -5,13 +5,22 @@ use tree_sitter_language::LanguageFn;
 
 use super::{Grammar, GrammarError};
 
+/// A folder of `queries/`.
+#[derive(Clone, Copy, Debug)]
+pub struct Folder<'q> {
+    /// Its name.
+    pub name: &'static str,
+    /// The stem of each file of queries, and its text.
+    pub queries: &'q [(&'q str, &'q str)],
+}
+
 /// A grammar and the queries that belong to it, embedded.
 #[derive(Clone, Copy)]
 pub struct Source {
     /// The language's name.
     pub name: &'static str,
-    /// The folder below `queries/`.
-    pub folder: &'static str,
+    /// Its folders below `queries/`: what several dialects share comes first.
+    pub folders: &'static [&'static Folder<'static>],
     /// How the names of files in it end, without the dot.
     pub extensions: &'static [&'static str],
     /// How the names of its packages start in answers, with the colon.
@@ -20,8 +29,6 @@ pub struct Source {
     pub reader_version: &'static str,
     /// The grammar.
     pub grammar: LanguageFn,
-    /// The stem of each file of queries, and its text.
-    pub queries: &'static [(&'static str, &'static str)],
     /// `functions.toml`, for languages whose functions are measured by data.
     pub functions: Option<&'static str>,
 }
@@ -38,7 +45,7 @@ impl Source {
     /// # Errors
     /// What [`Grammar::new`] refuses.
     pub fn compile(&self) -> Result<Grammar, GrammarError> {
-        let grammar = Grammar::new(self.name, self.grammar, self.queries)?;
+        let grammar = Grammar::new(self.name, self.grammar, self.folders)?;
         match self.functions {
             Some(text) => grammar.with_functions(text),
             None => Ok(grammar),
@@ -46,90 +53,84 @@ impl Source {
     }
 }
 
-/// The files of a folder of `queries/` by their stems.
-macro_rules! queries {
-    ($folder:literal: $($stem:ident),+ $(,)?) => {
-        &[$((
-            stringify!($stem),
-            include_str!(concat!("../../../queries/", $folder, "/", stringify!($stem), ".scm")),
-        )),+]
+/// A folder of `queries/` with files of these stems.
+macro_rules! folder {
+    ($name:literal: $($stem:ident),+ $(,)?) => {
+        Folder {
+            name: $name,
+            queries: &[$((
+                stringify!($stem),
+                include_str!(concat!("../../../queries/", $name, "/", stringify!($stem), ".scm")),
+            )),+],
+        }
     };
 }
 
 /// Rust.
 pub static RUST: Source = Source {
     name: "rust",
-    folder: "rust",
+    folders: &[&folder!("rust": definitions, references, imports, tests)],
     extensions: &["rs"],
     package_prefix: "cargo:",
     reader_version: "rust/1",
     grammar: tree_sitter_rust::LANGUAGE,
-    queries: queries!("rust": definitions, references, imports, tests),
     functions: Some(include_str!("../../../queries/rust/functions.toml")),
 };
 
 /// Go.
 pub static GO: Source = Source {
     name: "go",
-    folder: "go",
+    folders: &[&folder!("go": definitions, references, imports)],
     extensions: &["go"],
     package_prefix: "go:",
     reader_version: "go/1",
     grammar: tree_sitter_go::LANGUAGE,
-    queries: queries!("go": definitions, references, imports),
     functions: Some(include_str!("../../../queries/go/functions.toml")),
+};
+
+/// Python 3: the second reader of another language's plugin, whose version counts.
+pub static PYTHON: Source = Source {
+    name: "python",
+    folders: &[&folder!("python": definitions, imports, exports, tests)],
+    extensions: &["py", "pyi"],
+    package_prefix: "pypi:",
+    reader_version: "",
+    grammar: tree_sitter_python::LANGUAGE,
+    functions: None,
+};
+
+const ECMASCRIPT: &Folder<'static> = &folder!("ecmascript": definitions, imports, exports, tests);
+const TYPED: &Folder<'static> = &folder!("typescript": definitions, imports, exports);
+
+/// JavaScript, with JSX: a second reader, too.
+pub static JAVASCRIPT: Source = SCRIPT;
+
+const SCRIPT: Source = Source {
+    name: "javascript",
+    folders: &[ECMASCRIPT, &folder!("javascript": definitions)],
+    extensions: &["js", "jsx", "mjs", "cjs"],
+    package_prefix: "npm:",
+    reader_version: "",
+    grammar: tree_sitter_javascript::LANGUAGE,
+    functions: None,
 };
 
 /// TypeScript without JSX.
 pub static TYPESCRIPT: Source = Source {
     name: "typescript",
-    folder: "typescript",
+    folders: &[ECMASCRIPT, TYPED],
     extensions: &["ts", "mts", "cts"],
-    package_prefix: "npm:",
-    // The second reader of another language's plugin, whose version counts.
-    reader_version: "",
     grammar: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-    queries: queries!("typescript": definitions, imports, exports, tests),
-    functions: None,
+    ..SCRIPT
 };
 
 /// TypeScript with JSX.
 pub static TSX: Source = Source {
     name: "tsx",
-    folder: "typescript",
+    folders: &[ECMASCRIPT, TYPED],
     extensions: &["tsx"],
-    package_prefix: "npm:",
-    // The second reader of another language's plugin, whose version counts.
-    reader_version: "",
     grammar: tree_sitter_typescript::LANGUAGE_TSX,
-    queries: queries!("typescript": definitions, imports, exports, tests),
-    functions: None,
-};
-
-/// JavaScript, with JSX.
-pub static JAVASCRIPT: Source = Source {
-    name: "javascript",
-    folder: "javascript",
-    extensions: &["js", "jsx", "mjs", "cjs"],
-    package_prefix: "npm:",
-    // The second reader of another language's plugin, whose version counts.
-    reader_version: "",
-    grammar: tree_sitter_javascript::LANGUAGE,
-    queries: queries!("javascript": definitions, imports, exports, tests),
-    functions: None,
-};
-
-/// Python 3.
-pub static PYTHON: Source = Source {
-    name: "python",
-    folder: "python",
-    extensions: &["py", "pyi"],
-    package_prefix: "pypi:",
-    // The second reader of another language's plugin, whose version counts.
-    reader_version: "",
-    grammar: tree_sitter_python::LANGUAGE,
-    queries: queries!("python": definitions, imports, exports, tests),
-    functions: None,
+    ..SCRIPT
 };
 
 /// All of them.

@@ -5,7 +5,11 @@ use super::*;
 const HEADER: &str = "; What a test defines.\n";
 
 fn python(queries: &str) -> Result<Grammar, GrammarError> {
-    Grammar::new("python", tree_sitter_python::LANGUAGE, &[("definitions", queries)])
+    of(&[&Folder { name: "python", queries: &[("definitions", queries)] }])
+}
+
+fn of(folders: &[&Folder<'_>]) -> Result<Grammar, GrammarError> {
+    Grammar::new("python", tree_sitter_python::LANGUAGE, folders)
 }
 
 #[test]
@@ -50,8 +54,22 @@ fn a_file_of_queries_says_what_it_is_for() {
     );
     python(&format!("{HEADER}\n; x\n{pattern}")).unwrap();
     let twice = [("definitions", HEADER), ("definitions", HEADER)];
-    assert!(Grammar::new("python", tree_sitter_python::LANGUAGE, &twice).is_err());
-    assert!(Grammar::new("python", tree_sitter_python::LANGUAGE, &[("defs", HEADER)]).is_err());
+    assert!(of(&[&Folder { name: "python", queries: &twice }]).is_err());
+    assert!(of(&[&Folder { name: "python", queries: &[("defs", HEADER)] }]).is_err());
+}
+
+#[test]
+fn folders_are_read_as_one() {
+    let file = |pattern: &str| format!("{HEADER}\n; x\n{pattern} @definition.type\n");
+    let (first, second) = (file("(module)"), file("(identifier)"));
+    let folder = |text| [("definitions", text)];
+    let (first, second) = (folder(first.as_str()), folder(second.as_str()));
+    let folders = [Folder { name: "a", queries: &first }, Folder { name: "b", queries: &second }];
+    let grammar = of(&[&folders[0], &folders[1]]).unwrap();
+    assert_eq!(grammar.sheets(), [(SheetKind::Definitions, 2)]);
+    let parsed = grammar.parse("x\n").unwrap();
+    let found = grammar.matches(SheetKind::Definitions, &parsed).unwrap();
+    assert_eq!(found.iter().map(|one| one.pattern).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]

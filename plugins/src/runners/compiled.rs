@@ -8,7 +8,6 @@ use super::config::json;
 use super::config::value::Value;
 use super::glob;
 use super::manifest::{Packages, chain};
-use super::outcome::below;
 
 /// Where a compiler writes, and what it reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +22,7 @@ pub struct Output {
 pub fn outputs(tree: &dyn Tree, packages: &Packages, dir: &str) -> Vec<Output> {
     let package = packages.nearest(dir).map_or("", |p| p.dir.as_str());
     let mut found = Vec::new();
-    let inside = below(tree.files(), package).iter().map(String::as_str);
+    let inside = path::below(tree.files(), package).iter().map(String::as_str);
     let above =
         chain(package).skip(1).filter_map(|d| path::join(d, "tsconfig.json")).filter(|f| tree.is_file(f));
     let above: Vec<String> = above.collect();
@@ -80,7 +79,7 @@ pub fn sources(tree: &dyn Tree, outputs: &[Output], pattern: &str) -> Vec<(Strin
 /// Whether no file of the inventory lies where `pattern` looks.
 pub fn is_missing(tree: &dyn Tree, pattern: &str) -> bool {
     let base = glob::base(pattern);
-    !base.is_empty() && below(tree.files(), base).is_empty()
+    !base.is_empty() && path::below(tree.files(), base).is_empty()
 }
 
 /// The compiled file of the source `file`, if it comes from `output`.

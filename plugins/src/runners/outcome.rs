@@ -84,17 +84,6 @@ pub(super) fn says_something(project: &RunnerProject) -> bool {
     !project.tests.is_empty() || !project.unsettled.is_empty()
 }
 
-/// The part of the sorted `files` that lies below the directory `dir`.
-pub(super) fn below<'a>(files: &'a [String], dir: &str) -> &'a [String] {
-    if dir.is_empty() {
-        return files;
-    }
-    let prefix = format!("{dir}/");
-    let start = files.partition_point(|f| f.as_str() < prefix.as_str());
-    let len = files[start..].partition_point(|f| f.starts_with(&prefix));
-    &files[start..start + len]
-}
-
 /// What is not known about a project, as reasons to run all of its tests. `error` is why
 /// its runner could not be asked; `None` when it was, and that did not settle it.
 pub(super) fn unsettled(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use owed_engine::path;
-use owed_engine::resolve::Target;
+use owed_engine::resolve::{Listing, Target};
 use owed_engine::runner::{Load, Shared, SharedRole, TestFile, View};
 use owed_engine::tree::Tree;
 
@@ -40,6 +40,17 @@ impl Inputs {
     /// Adds a file that is read as data.
     pub fn content(&mut self, path: &str, role: SharedRole) {
         self.add(Target::File(path.to_owned()), role, Load::Content);
+    }
+
+    /// Adds snapshots whose place is computed: every one below `root`, for every test.
+    pub fn stray_snapshots(&mut self, tree: &dyn Tree, root: &str) {
+        for file in path::below(tree.files(), root) {
+            if path::extension(file) == "snap" {
+                self.content(file, SharedRole::Snapshot);
+            }
+        }
+        let listing = Listing { dir: root.to_owned(), glob: "**/*.snap".to_owned() };
+        self.add(Target::Listing(listing), SharedRole::Snapshot, Load::Content);
     }
 
     /// Adds an npm package.

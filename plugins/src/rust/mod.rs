@@ -17,47 +17,11 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use owed_engine::facts::FileFacts;
-use owed_engine::function::FunctionFacts;
-use owed_engine::language::{Language, SourceFile};
-use owed_engine::resolve::{ResolveOptions, Resolver};
-use owed_engine::tree::Tree;
-
-use crate::grammar::language::ByData;
-use crate::grammar::{facts, sources};
-
-static DATA: ByData = ByData::new(&sources::RUST);
+use crate::grammar::language::{ByData, Meaning};
+use crate::grammar::sources;
 
 /// The Rust plugin.
-#[derive(Clone, Copy, Debug)]
-pub struct Rust;
-
-impl Language for Rust {
-    fn name(&self) -> &'static str {
-        DATA.name()
-    }
-
-    fn package_prefix(&self) -> &'static str {
-        DATA.package_prefix()
-    }
-
-    fn reader_version(&self) -> &'static str {
-        DATA.reader_version()
-    }
-
-    fn reads(&self, path: &str) -> bool {
-        DATA.reads(path)
-    }
-
-    fn read(&self, file: SourceFile<'_>) -> FileFacts {
-        facts::read(DATA.grammar(), file.bytes, paths::expand)
-    }
-
-    fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
-        DATA.functions(file)
-    }
-
-    fn resolver<'a>(&self, tree: &'a dyn Tree, _options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
-        Box::new(resolve::RustResolver::new(tree))
-    }
-}
+pub static RUST: ByData = ByData::following(
+    &sources::RUST,
+    Meaning { expand: paths::expand, resolver: |tree| Box::new(resolve::RustResolver::new(tree)) },
+);

@@ -7,10 +7,10 @@ use owed_engine::language::{Language, SourceFile};
 use owed_engine::resolve::{ResolveOptions, Target};
 use owed_engine::tree::MemoryTree;
 
-use super::Rust;
+use super::RUST;
 
 fn imports(text: &str) -> Vec<Import> {
-    Rust.read(SourceFile { path: "a.rs", bytes: text.as_bytes() }).imports
+    RUST.read(SourceFile { path: "a.rs", bytes: text.as_bytes() }).imports
 }
 
 fn specifiers(text: &str) -> Vec<String> {
@@ -47,8 +47,8 @@ fn resolved(files: &[(&str, &str)], from: &str) -> Vec<String> {
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
     let bytes = files[from].clone();
     let tree = MemoryTree::new(files);
-    let resolver = Rust.resolver(&tree, &ResolveOptions::default());
-    let facts = Rust.read(SourceFile { path: from, bytes: &bytes });
+    let resolver = RUST.resolver(&tree, &ResolveOptions::default());
+    let facts = RUST.read(SourceFile { path: from, bytes: &bytes });
     let mut all = Vec::new();
     for import in &facts.imports {
         let found = resolver.resolve(from, import);

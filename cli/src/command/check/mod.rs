@@ -105,6 +105,7 @@ fn print(
             let text = |path: &str| session.tree().text(path);
             let asked = render::check::Asked {
                 gate: check.gate,
+                allow_unsupported: check.allow_unsupported,
                 judged,
                 questions: policy.questions,
                 across_files: policy.across_files,

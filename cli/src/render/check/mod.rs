@@ -26,6 +26,8 @@ const ENTRIES: usize = 6;
 pub(crate) struct Asked<'a> {
     /// Whether the exit code is a verdict.
     pub gate: bool,
+    /// Whether files of other languages do not stop the gate.
+    pub allow_unsupported: bool,
     /// Whether there is something that debt is judged against.
     pub judged: bool,
     /// Which questions.
@@ -266,9 +268,7 @@ fn verdict(answer: &CheckAnswer, asked: &Asked<'_>, view: View) -> String {
     let text = match answer.verdict {
         "broken" if asked.gate => style::bad(&format!("The gate is broken: {}", why_broken(answer, broken))),
         "cannot-vouch" if asked.gate && nothing => style::bad("The gate cannot vouch: nothing was checked"),
-        "cannot-vouch" if asked.gate => {
-            style::bad("The gate cannot vouch: something in scope was NOT CHECKED")
-        }
+        "cannot-vouch" if asked.gate => cannot_vouch(answer, asked, view),
         "kept" if asked.gate => style::good("The gate is passed"),
         _ if nothing => {
             style::warn("Nothing was checked: no file in scope is source code that owed measures")
@@ -280,6 +280,36 @@ fn verdict(answer: &CheckAnswer, asked: &Asked<'_>, view: View) -> String {
         _ => return String::new(),
     };
     format!("\n{text}\n")
+}
+
+/// What was not checked, and what can be done about it.
+fn cannot_vouch(answer: &CheckAnswer, asked: &Asked<'_>, view: View) -> String {
+    let files = &answer.files.not_checked;
+    let unsupported = files.iter().filter(|file| file.reason == "unsupported-language").count();
+    let others = files.len() - unsupported;
+    let unsupported = if asked.allow_unsupported { 0 } else { unsupported };
+    let them = if unsupported == 1 { "it" } else { "them" };
+    let (what, next) = match (unsupported, others) {
+        (0, others) => (
+            format!("{} in scope NOT CHECKED", count(others, "file")),
+            "mend what stops each of them, or leave it out with `exclude` in owed.toml".to_owned(),
+        ),
+        (some, 0) => (
+            format!("{} in scope of languages that owed does not measure", count(some, "file")),
+            format!(
+                "--allow-unsupported lets the gate pass without {them}; `exclude` in owed.toml leaves {them} out"
+            ),
+        ),
+        (some, others) => (
+            format!("{} in scope NOT CHECKED", count(some + others, "file")),
+            format!(
+                "--allow-unsupported lets the gate pass without the {some} of languages that owed does not \
+                 measure; mend what stops the others, or leave them out with `exclude` in owed.toml"
+            ),
+        ),
+    };
+    let next = style::wrap(&format!("Next: {next}"), 0, 6, view.width);
+    format!("{}\n{}", style::bad(&format!("The gate cannot vouch: {what}")), style::dim(&next))
 }
 
 fn why_broken(answer: &CheckAnswer, broken: usize) -> String {

@@ -62,20 +62,9 @@ pub(crate) struct Layout {
     pub(crate) broken: BTreeMap<String, String>,
 }
 
-/// The inventory's files below `dir`.
-pub(crate) fn below<'t>(files: &'t [String], dir: &str) -> &'t [String] {
-    if dir.is_empty() {
-        return files;
-    }
-    let prefix = format!("{dir}/");
-    let start = files.partition_point(|file| file.as_str() < prefix.as_str());
-    let length = files[start..].partition_point(|file| file.starts_with(&prefix));
-    &files[start..start + length]
-}
-
 /// Whether the inventory has a Python file below `dir`.
 pub(crate) fn has_python(files: &[String], dir: &str) -> bool {
-    below(files, dir).iter().any(|file| file.ends_with(".py"))
+    path::below(files, dir).iter().any(|file| file.ends_with(".py"))
 }
 
 const DATA_DIRS: &[&str] = &[

@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
                 has_python(files, &candidate)
             } else {
                 !self.found.manifests.is_empty()
-                    && below(files, &candidate).iter().any(|file| {
+                    && path::below(files, &candidate).iter().any(|file| {
                         path::strip(file, &candidate).is_some_and(|inner| {
                             inner.ends_with("/__init__.py") && inner.matches('/').count() == 1
                         })

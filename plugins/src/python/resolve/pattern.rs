@@ -3,8 +3,6 @@
 use globset::GlobBuilder;
 use owed_engine::path;
 
-use crate::python::project::below;
-
 /// A dotted glob in its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
@@ -62,7 +60,7 @@ fn path_glob(segments: &[&str]) -> String {
 pub(super) fn matching<'f>(files: &'f [String], dir: &str, glob: &str) -> Vec<&'f String> {
     let Ok(matcher) = GlobBuilder::new(glob).literal_separator(true).build() else { return Vec::new() };
     let matcher = matcher.compile_matcher();
-    below(files, dir)
+    path::below(files, dir)
         .iter()
         .filter(|file| path::strip(file, dir).is_some_and(|inner| matcher.is_match(inner)))
         .collect()

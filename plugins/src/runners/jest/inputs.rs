@@ -1,7 +1,7 @@
 //! What the tests of a jest project share besides their imports.
 
 use owed_engine::path;
-use owed_engine::resolve::{Listing, Target};
+use owed_engine::resolve::Target;
 use owed_engine::runner::{Load, SharedRole, TestFile};
 use owed_engine::tree::Tree;
 
@@ -11,7 +11,6 @@ use crate::runners::babel;
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::Packages;
-use crate::runners::outcome::below;
 use crate::runners::shared::{Inputs, package_of};
 
 impl Drafting<'_, '_> {
@@ -153,20 +152,6 @@ impl Drafting<'_, '_> {
                 }
             }
         }
-    }
-
-    pub(super) fn stray_snapshots(&mut self) {
-        let root = self.root.clone();
-        for file in below(self.context.tree.files(), &root) {
-            if path::extension(file) == "snap" {
-                self.shared.content(file, SharedRole::Snapshot);
-            }
-        }
-        self.shared.add(
-            Target::Listing(Listing { dir: root, glob: "**/*.snap".to_owned() }),
-            SharedRole::Snapshot,
-            Load::Content,
-        );
     }
 
     fn module(&mut self, written: &str, role: SharedRole) {

@@ -28,7 +28,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Value};
 use super::manifest::{self, Packages};
-use super::outcome::{below, unsettled};
+use super::outcome::unsettled;
 use super::places;
 use super::report;
 use super::shared::PerTest;
@@ -193,7 +193,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> RunnerProject {
     let mut per_test = PerTest::new(view, packages, &root);
     let mut mocks = Vec::new();
     for dir in &matcher.roots {
-        for file in below(view.tree.files(), dir) {
+        for file in path::below(view.tree.files(), dir) {
             if file.contains("__mocks__/") {
                 mocks.push(file);
             }

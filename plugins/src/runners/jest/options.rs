@@ -67,7 +67,7 @@ impl Drafting<'_, '_> {
         }
         let moved = value.get("snapshotResolver").truthy() != Some(false);
         if moved {
-            self.stray_snapshots();
+            self.shared.stray_snapshots(self.context.tree, &self.root);
         }
         for config in &self.source.configs {
             if path::basename(config) != "package.json" {

@@ -16,7 +16,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Value;
 use super::manifest::Packages;
-use super::outcome::{below, patterns_unknown, unsettled};
+use super::outcome::{patterns_unknown, unsettled};
 use super::report;
 use super::shared::{Inputs, PerTest, package_of};
 use super::{child, compiled, flags};
@@ -120,7 +120,7 @@ fn project(view: &View<'_>, packages: &Packages, start: &Start) -> RunnerProject
 
     let mut per_test = PerTest::new(view, packages, &start.dir);
     let mut tests = Vec::new();
-    for file in below(view.tree.files(), matcher.base()).iter().filter(|file| view.asks_about(file)) {
+    for file in path::below(view.tree.files(), matcher.base()).iter().filter(|file| view.asks_about(file)) {
         let unclear = matcher.anything && claims::defines_tests((view.facts)(file));
         if !(matcher.is_match(file) || unclear) {
             continue;

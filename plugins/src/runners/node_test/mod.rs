@@ -19,7 +19,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::Unknown;
 use super::manifest::Packages;
-use super::outcome::{below, patterns_unknown, unsettled};
+use super::outcome::{patterns_unknown, unsettled};
 use super::report;
 use super::shared::{Inputs, PerTest, package_of};
 use super::{compiled, flags};
@@ -164,7 +164,7 @@ fn project(
     let mut per_test = PerTest::new(view, packages, &start.dir);
     let mut tests = Vec::new();
     let base = start.base();
-    for file in below(view.tree.files(), &base).iter().filter(|file| view.asks_about(file)) {
+    for file in path::below(view.tree.files(), &base).iter().filter(|file| view.asks_about(file)) {
         let unclear = start.unclear && claims::defines_tests((view.facts)(file));
         if !(is_test(file) || unclear)
             || claims::belongs_elsewhere((view.facts)(file), Framework::Node, packages, path::dirname(file))

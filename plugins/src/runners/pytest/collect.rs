@@ -6,7 +6,6 @@ use owed_engine::path;
 use owed_engine::tree::Tree;
 
 use super::config::Config;
-use crate::python::project::below;
 use crate::python::project::literal::Module;
 
 /// The rules of one project, ready to be asked.
@@ -108,7 +107,7 @@ impl Rules {
 /// literal. A list that something may shorten is taken as empty: more is collected then.
 fn conftest_ignores(tree: &dyn Tree, dir: &str) -> (Vec<String>, Vec<String>) {
     let (mut paths, mut globs) = (Vec::new(), Vec::new());
-    for file in below(tree.files(), dir).iter().filter(|f| path::basename(f) == "conftest.py") {
+    for file in path::below(tree.files(), dir).iter().filter(|f| path::basename(f) == "conftest.py") {
         let Some(text) = tree.text_with(file, &["collect_ignore"]) else { continue };
         let Some(module) = Module::parse(&text) else { continue };
         for (name, to) in [("collect_ignore", &mut paths), ("collect_ignore_glob", &mut globs)] {
@@ -145,7 +144,7 @@ fn expand(tree: &dyn Tree, dir: &str, written: &str) -> Vec<String> {
     let Ok(glob) = GlobBuilder::new(&joined).literal_separator(true).build() else { return Vec::new() };
     let matcher = glob.compile_matcher();
     let mut found: Vec<String> = Vec::new();
-    for file in below(tree.files(), dir) {
+    for file in path::below(tree.files(), dir) {
         let candidates = std::iter::once(file.as_str()).chain(path::ancestors(file));
         let matching = candidates.filter(|at| path::is_within(at, dir) && matcher.is_match(at));
         found.extend(matching.map(str::to_owned));

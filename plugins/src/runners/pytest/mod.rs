@@ -15,7 +15,6 @@ use owed_engine::runner::{
 
 use self::config::Config;
 use self::survey::{PytestProject, Survey};
-use crate::python::project::below;
 use crate::python::resolve::PythonResolver;
 use crate::runners::report;
 
@@ -178,7 +177,8 @@ fn unsettled(view: &View<'_>, dir: &str, project: &PytestProject, plugins: &[Str
             ),
         });
     }
-    let conftests = below(view.tree.files(), dir).iter().filter(|file| path::basename(file) == "conftest.py");
+    let conftests =
+        path::below(view.tree.files(), dir).iter().filter(|file| path::basename(file) == "conftest.py");
     for file in conftests.chain(plugins) {
         let Some(facts) = (view.facts)(file) else { continue };
         for hook in facts.declarations.iter().filter(|d| COLLECTION_HOOKS.contains(&d.name.as_str())) {

@@ -1,15 +1,13 @@
 //! What the tests of a vitest project share besides their imports.
 
 use owed_engine::path;
-use owed_engine::resolve::{Listing, Target};
-use owed_engine::runner::{Load, SharedRole, TestFile};
+use owed_engine::runner::{SharedRole, TestFile};
 use owed_engine::tree::Tree;
 
 use super::options::Drafting;
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
 use crate::runners::manifest::Packages;
-use crate::runners::outcome::below;
 use crate::runners::shared::Inputs;
 
 impl Drafting<'_, '_> {
@@ -114,21 +112,6 @@ impl Drafting<'_, '_> {
 
     fn module(&mut self, specifier: &str, role: SharedRole) {
         self.shared.module(&self.context.reader, &self.root, specifier, role);
-    }
-
-    /// Snapshots whose place is computed: every one below the root, for every test.
-    pub(super) fn stray_snapshots(&mut self) {
-        let root = self.root.clone();
-        for file in below(self.context.tree.files(), &root) {
-            if path::extension(file) == "snap" {
-                self.shared.content(file, SharedRole::Snapshot);
-            }
-        }
-        self.shared.add(
-            Target::Listing(Listing { dir: root, glob: "**/*.snap".to_owned() }),
-            SharedRole::Snapshot,
-            Load::Content,
-        );
     }
 }
 

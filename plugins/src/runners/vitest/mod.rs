@@ -29,7 +29,7 @@ use super::claims::{self, Framework};
 use super::config::Reader;
 use super::config::value::{Entry, Object, Unknown, Value};
 use super::manifest::{self, Packages};
-use super::outcome::{below, unsettled};
+use super::outcome::unsettled;
 use super::places;
 use super::report;
 use super::shared::PerTest;
@@ -166,7 +166,7 @@ fn finish(view: &View<'_>, packages: &Packages, draft: Draft) -> Vec<RunnerProje
     let root = project.root.clone();
     let mut per_test = PerTest::new(view, packages, &project.root);
     let mut checked: Vec<TestFile> = Vec::new();
-    for file in below(view.tree.files(), &matcher.base).iter().filter(|file| view.asks_about(file)) {
+    for file in path::below(view.tree.files(), &matcher.base).iter().filter(|file| view.asks_about(file)) {
         let claim = matcher.claims(view, file);
         if !(claim.runs || claim.checked) {
             continue;

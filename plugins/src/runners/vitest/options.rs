@@ -127,7 +127,7 @@ impl Drafting<'_, '_> {
         let snapshots = test.get("resolveSnapshotPath");
         let moved = snapshots != Value::Undefined;
         if moved {
-            self.stray_snapshots();
+            self.shared.stray_snapshots(self.context.tree, &self.root);
         }
         for config in &self.source.configs {
             self.shared.config(config);

@@ -7,22 +7,24 @@ mod rust_tokens;
 use owed_engine::facts::ImportKind;
 use owed_engine::language::{Language, SourceFile};
 use owed_plugins::grammar::language::ByData;
-use owed_plugins::grammar::sources::Source;
+use owed_plugins::grammar::sources::{Folder, Source};
 
 /// Java, as CONTRIBUTING.md says: a grammar crate, a folder of queries, and this.
 static JAVA: ByData = ByData::new(&Source {
     name: "java",
-    folder: "java",
+    folders: &[&Folder {
+        name: "java",
+        queries: &[
+            ("definitions", include_str!("java/definitions.scm")),
+            ("references", include_str!("java/references.scm")),
+            ("imports", include_str!("java/imports.scm")),
+            ("tests", include_str!("java/tests.scm")),
+        ],
+    }],
     extensions: &["java"],
     package_prefix: "maven:",
     reader_version: "java/1",
     grammar: tree_sitter_java::LANGUAGE,
-    queries: &[
-        ("definitions", include_str!("java/definitions.scm")),
-        ("references", include_str!("java/references.scm")),
-        ("imports", include_str!("java/imports.scm")),
-        ("tests", include_str!("java/tests.scm")),
-    ],
     functions: Some(include_str!("java/functions.toml")),
 });
 

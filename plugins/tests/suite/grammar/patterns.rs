@@ -35,8 +35,9 @@ fn every_file_of_queries_is_embedded() {
         .collect();
     let embedded: BTreeSet<(String, String)> = sources::ALL
         .iter()
-        .flat_map(|source| {
-            source.queries.iter().map(|(_, text)| (source.folder.to_owned(), (*text).to_owned()))
+        .flat_map(|source| source.folders)
+        .flat_map(|folder| {
+            folder.queries.iter().map(|(_, text)| (folder.name.to_owned(), (*text).to_owned()))
         })
         .collect();
     assert!(on_disk == embedded, "a file of queries is not in `sources.rs`, or another is there");
@@ -87,7 +88,7 @@ fn every_pattern_has_a_case() {
             }
             let unseen = seen.iter().enumerate().filter(|(_, seen)| !**seen);
             missing.extend(
-                unseen.map(|(number, _)| format!("{}/{}.scm: pattern {number}", source.folder, sheet.stem())),
+                unseen.map(|(number, _)| format!("{}/{}.scm: pattern {number}", source.name, sheet.stem())),
             );
         }
     }

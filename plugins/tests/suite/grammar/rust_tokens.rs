@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use owed_engine::language::{Language as _, SourceFile};
-use owed_plugins::rust::Rust;
+use owed_plugins::rust::RUST;
 use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, strip_shebang, tokenize};
 
 /// The punctuation of several characters of the Rust Reference, longest first.
@@ -82,7 +82,7 @@ fn tokens_of_rust_are_those_of_rustcs_scanner() {
     for path in &files {
         let Ok(text) = fs::read_to_string(path) else { continue };
         let shown = path.display().to_string();
-        let facts = Rust.functions(SourceFile { path: &shown, bytes: text.as_bytes() }).unwrap();
+        let facts = RUST.functions(SourceFile { path: &shown, bytes: text.as_bytes() }).unwrap();
         if let Some(damage) = facts.damage.first() {
             refused.push(format!("{shown}:{}: {}", damage.line, damage.cause));
             continue;

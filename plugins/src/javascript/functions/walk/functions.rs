@@ -228,19 +228,25 @@ impl<'t, 'a> Walk<'t, 'a> {
     }
 
     pub(super) fn property_definition(&mut self, it: &PropertyDefinition<'a>) {
-        self.visit_decorators(&it.decorators);
-        let head = self.undecorated(it.span, &it.decorators);
-        let end = it.value.as_ref().map_or(it.span.end, |value| value.span().start);
-        self.format_text(Span::new(head.start, end.max(head.start)));
-        self.field(&it.key, it.computed, it.value.as_ref());
+        self.property(it.span, &it.decorators, (&it.key, it.computed), it.value.as_ref());
     }
 
     pub(super) fn accessor_property(&mut self, it: &AccessorProperty<'a>) {
-        self.visit_decorators(&it.decorators);
-        let head = self.undecorated(it.span, &it.decorators);
-        let end = it.value.as_ref().map_or(it.span.end, |value| value.span().start);
+        self.property(it.span, &it.decorators, (&it.key, it.computed), it.value.as_ref());
+    }
+
+    fn property(
+        &mut self,
+        span: Span,
+        decorators: &oxc_allocator::Vec<'a, Decorator<'a>>,
+        (key, computed): (&PropertyKey<'a>, bool),
+        value: Option<&Expression<'a>>,
+    ) {
+        self.visit_decorators(decorators);
+        let head = self.undecorated(span, decorators);
+        let end = value.map_or(span.end, |value| value.span().start);
         self.format_text(Span::new(head.start, end.max(head.start)));
-        self.field(&it.key, it.computed, it.value.as_ref());
+        self.field(key, computed, value);
     }
 
     pub(super) fn static_block(&mut self, it: &StaticBlock<'a>) {

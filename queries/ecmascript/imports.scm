@@ -1,4 +1,4 @@
-; What a JavaScript file loads; matches with one outer node are one import, without a source a region.
+; What a file of JavaScript or TypeScript loads; matches with one outer node are one import, without a source a region.
 
 ; import "./a", import a from "./a"
 (import_statement source: (string) @source) @import

@@ -1,4 +1,4 @@
-; The test cases and suites of a TypeScript file, broadly; matches with one outer node are one test.
+; The test cases and suites of JavaScript and TypeScript, broadly; matches with one outer node are one test.
 
 ; it("adds", () => {})
 (call_expression

@@ -1,4 +1,4 @@
-; What a JavaScript file offers, and what it hands on from another module.
+; What a file of JavaScript or TypeScript offers, and what it hands on from another module.
 
 ; export * from "./a"
 (export_statement "*" @wildcard source: (string) @source) @export.from
