@@ -4,8 +4,8 @@ use owed_engine::project::Project;
 use owed_gates::audit::Standing;
 use owed_gates::runs::decide::{Decision, Denial, decide, may_reuse};
 use owed_gates::runs::identify::{Asked, Context, Identified, identify};
-use owed_gates::runs::observed::{Observations, undeclared};
-use owed_gates::runs::store::{Last, Receipts};
+use owed_gates::runs::observed::{Held, Observations};
+use owed_gates::runs::store::{Last, Now, Receipts};
 
 use super::run::parts::{self, Class, key};
 use crate::answer::plan::{ReceiptStatus, TestOwed, directory};
@@ -61,42 +61,54 @@ impl<'s> Paid<'s> {
         Ok(self)
     }
 
+    /// Ready to decide about tests with these identities.
+    pub(in crate::command) fn deciding<'p>(&'p self, identified: &'p Identified) -> Deciding<'p> {
+        Deciding {
+            paid: self,
+            identified,
+            held: self.observed.held(&identified.table),
+            now: self.receipts.now(&identified.table),
+        }
+    }
+}
+
+/// What is known, beside what is there now: it decides about one test after the other.
+pub(in crate::command) struct Deciding<'p> {
+    paid: &'p Paid<'p>,
+    identified: &'p Identified,
+    held: Held<'p>,
+    now: Now,
+}
+
+impl Deciding<'_> {
     /// The decision about one test.
-    pub(in crate::command) fn decide(
-        &self,
-        project: &Project<'_>,
-        number: usize,
-        class: &Class,
-        identified: &Identified,
-    ) -> Decision {
-        if let Some(why) = self.standing.tripped() {
+    pub(in crate::command) fn decide(&self, project: &Project<'_>, number: usize, class: &Class) -> Decision {
+        let Self { paid, identified, held, now } = self;
+        if let Some(why) = paid.standing.tripped() {
             return Decision::run(Denial::Tripped, why);
         }
         let key = key(project, number);
-        if let Some(why) = self.never.why(key.test) {
+        if let Some(why) = paid.never.why(key.test) {
             return Decision::run(Denial::Policy, why);
         }
         if !may_reuse(class.opacity) {
             return Decision::run(Denial::Class, class.cause.clone());
         }
-        if let Some(loaded) = self.observed.loaded(&key)
-            && let Some(Ok((members, _))) = identified.tests.get(&number)
+        if let Some(Ok((members, _))) = identified.tests.get(&number)
+            && let Some(first) = held.first_undeclared(&key, members)
         {
-            let entries = identified.table.of(members.numbers()).unwrap_or_default();
-            if let Some(first) = undeclared(entries, &loaded.files).first() {
-                return Decision::run(Denial::ClosureIncomplete, beyond(first));
-            }
+            return Decision::run(Denial::ClosureIncomplete, beyond(first));
         }
-        let own = decide(number, &key, identified, &self.receipts);
+        let own = decide(number, &key, identified, (&paid.receipts, now));
         if let Decision::Run { denial, .. } = &own
             && matches!(denial, Denial::NoReceipt | Denial::InputsDiffer | Denial::ReceiptFault)
-            && let Some(other) = &self.elsewhere
+            && let Some(other) = &paid.elsewhere
             && let Some(identity) = identified.identity(number)
             && let Ok(Some(receipt)) = other.find(&key, &identity.hex())
-            && self.receipts.take(other, &receipt).is_ok()
+            && paid.receipts.take(other, &receipt).is_ok()
         {
             // It is one of this store now, and read from here.
-            return decide(number, &key, identified, &self.receipts);
+            return decide(number, &key, identified, (&paid.receipts, now));
         }
         own
     }
@@ -116,7 +128,8 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
     let classes = session.timed("opacity", || parts::classes(project, &owed));
     let environment = parts::environment(None);
     let common = parts::standing(session, &Run::default());
-    let context = Context { root, environment: &environment, arguments: &[], common };
+    let digests = session.digests();
+    let context = Context { root, environment: &environment, arguments: &[], common, digests: &digests };
     // A file that several projects of one runner and one root run is one test of the plan.
     let mut numbers: std::collections::BTreeMap<(&str, &str, String), Vec<usize>> = Default::default();
     for (number, &reference) in project.tests.iter().enumerate() {
@@ -135,6 +148,8 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
         .map(|number| Asked { number, pins: classes[number].pins.clone() })
         .collect();
     let identified = session.timed("identities", || identify(project, &asked, &context));
+    session.keep_digests(&digests);
+    let deciding = paid.deciding(&identified);
     for test in tests {
         // How long it took when it last passed; what was never measured has no estimate.
         let took = |number| match paid.receipts.last(&key(project, number)) {
@@ -143,8 +158,7 @@ pub(in crate::command) fn tell(session: &Session, project: &Project<'_>, tests: 
         };
         let times: Option<Vec<u64>> = of(test).into_iter().map(took).collect();
         test.estimate_ms = times.filter(|times| !times.is_empty()).map(|times| times.iter().sum());
-        let decisions =
-            of(test).into_iter().map(|number| paid.decide(project, number, &classes[number], &identified));
+        let decisions = of(test).into_iter().map(|number| deciding.decide(project, number, &classes[number]));
         let denied = decisions.into_iter().find_map(|decision| match decision {
             Decision::Reuse(_) => None,
             Decision::Run { denial, detail, .. } => Some((denial, detail)),

@@ -33,7 +33,7 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
     let options = SelectOptions {
         all: plan.all,
         strict_opacity: plan.opacity == OpacityRule::Strict,
-        observed: observed.by_path(),
+        observed: observed.of_paths(compared.delta.changes.iter().flat_map(|change| change.paths())),
     };
     let selection = session.timed("selection", || select(&project, &compared.delta, &options));
     let mut answer = PlanAnswer::new(compared.base.clone(), selection);

@@ -4,6 +4,7 @@ use owed_engine::project::Reading;
 use owed_engine::receipt::{Entry, Receipt, Table, differences};
 use owed_gates::audit::Standing;
 use owed_gates::runs::decide::{Decision, may_reuse};
+use owed_gates::runs::digests::Digests;
 use owed_gates::runs::identify::{Asked, Context, identify};
 use owed_gates::runs::look::{Look, input_of};
 use owed_gates::runs::store::Receipts;
@@ -125,7 +126,9 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
     let python = toolchain.python().ok();
     let sites = python.and_then(|python| toolchain.sites(&python, root).ok());
     let files = session.files();
-    let look = Look::new(root, files, &environment, sites.as_deref());
+    // Who verifies reads.
+    let digests = Digests::none();
+    let look = Look::new(root, files, &environment, (sites.as_deref(), &digests));
     let mut answer = list(receipts)?;
     let (all, _) = receipts.all()?;
     for (seen, receipt) in answer.receipts.iter_mut().zip(&all) {
@@ -138,7 +141,8 @@ fn verify(global: &Global, receipts: &Receipts, output: &Output) -> anyhow::Resu
         }
         let known: Vec<_> = entries.iter().filter_map(|entry| Some((entry, input_of(entry)?))).collect();
         let inputs: Vec<_> = known.iter().map(|(_, input)| input.clone()).collect();
-        let now: Vec<Entry> = look.at(&inputs).into_iter().flat_map(Result::unwrap_or_default).collect();
+        let now: Vec<Entry> =
+            look.at(&inputs).into_iter().flat_map(|seen| seen.entries.unwrap_or_default()).collect();
         let before: Vec<&Entry> = known.iter().map(|(entry, _)| *entry).collect();
         let found = differences(before.iter().copied(), &now);
         seen.state = if found.is_empty() { "current" } else { "stale" };
@@ -165,8 +169,10 @@ fn why_not(global: &Global, test: &str, output: &Output) -> anyhow::Result<Recei
     let classes = parts::classes(&project, std::slice::from_ref(&path));
     let environment = parts::environment(None);
     let root = &session.site.root;
+    let digests = Digests::none();
     let context = Context {
         root,
+        digests: &digests,
         environment: &environment,
         arguments: &[],
         common: parts::standing(&session, &Run::default()),
@@ -179,9 +185,10 @@ fn why_not(global: &Global, test: &str, output: &Output) -> anyhow::Result<Recei
         .collect();
     let identified = identify(&project, &asked, &context);
     let paid = Paid::open(&session);
+    let deciding = paid.deciding(&identified);
     let mut answer = ReceiptsAnswer::new();
     for number in numbers {
-        match paid.decide(&project, number, &classes[number], &identified) {
+        match deciding.decide(&project, number, &classes[number]) {
             Decision::Reuse(receipt) => answer.receipts.push(ReceiptSeen::new(*receipt, "current")),
             Decision::Run { denial, detail, differences } if differences.is_empty() => {
                 answer.differences.push(Differs::other(&path, denial.word(), detail));

@@ -24,7 +24,8 @@ pub(crate) fn run(global: &Global, args: &Why, output: &Output) -> anyhow::Resul
     if !project.tests.iter().any(|&reference| project.test_path(reference) == test) {
         return Err(unknown(&project, &test).into());
     }
-    let observed = Observations::of(&session.site.root).by_path();
+    let observed = Observations::of(&session.site.root);
+    let observed = observed.of_paths(compared.delta.changes.iter().flat_map(|change| change.paths()));
     let options = SelectOptions { observed, ..SelectOptions::default() };
     let reasons = session.timed("reasons", || why(&project, &compared.delta, &options, &test));
     let selection = select(&project, &compared.delta, &options);

@@ -17,6 +17,7 @@ use owed_engine::recall::look_ahead;
 use owed_engine::runner::ConfigLoader;
 use owed_engine::tree::Tree as _;
 use owed_engine::vcs::VcsError;
+use owed_gates::runs::digests::Digests;
 
 pub(crate) use change::Question;
 use timings::Timings;
@@ -255,6 +256,19 @@ impl Session {
             trouble.say("git-unavailable", "", error.to_string());
         }
         trouble
+    }
+
+    /// Digests of files that earlier calls have read.
+    pub(crate) fn digests(&self) -> Digests {
+        let of = |(_, start): &(Cache, Time)| Digests::of(&self.site.root, *start);
+        self.cache.as_ref().map_or_else(Digests::none, of)
+    }
+
+    /// Keeps those that were read now.
+    pub(crate) fn keep_digests(&self, digests: &Digests) {
+        if let Err(error) = digests.keep(&self.site.root) {
+            self.timings.remark(&format!("digests could not be kept: {error}"));
+        }
     }
 
     /// Runs `work`, and notes how long it took.

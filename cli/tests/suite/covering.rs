@@ -202,6 +202,70 @@ fn b25_what_cannot_be_measured_is_named_and_leaves_no_verdict() {
     }
 }
 
+/// Asks for coverage while the host has no memory for it: the request stays.
+fn put_off(root: &Path, more: &[&str]) -> String {
+    let no_room = ["--coverage", "--reserve", "900000000"];
+    let (ran, answer) = run(root, &[more, no_room.as_slice()].concat());
+    assert_eq!((ran.code, fields(&answer["no_verdict"], "reason")), (75, vec!["memory-low"]), "{}", ran.err);
+    answer["queue"]["pending"][0].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn c08_c18_a_plain_run_works_off_what_was_asked_for_with_coverage() {
+    let project = Project::new(FILES);
+    let root = fs::canonicalize(project.path()).unwrap();
+    let all = put_off(&root, &["--all"]);
+    // Its own question has nothing to run; the request has everything.
+    let (ran, plain) = run(&root, &[]);
+    assert_eq!((ran.code, &plain["verdict"]), (0, &json!("passed")), "{}\n{}", ran.out, ran.err);
+    assert_eq!(plain["queue"]["discharged"], json!([all]), "{}", ran.err);
+    assert_eq!((outcomes(&plain).len(), &plain["queue"]["pending"]), (2, &json!([])));
+    assert_eq!(plain["coverage"]["artifacts"][0]["tests"], json!(2));
+    // What it left is what the one who asked finds.
+    let (_, asked) = run(&root, WITH);
+    assert_eq!(outcomes(&asked), ["reused", "reused"]);
+    assert_eq!(asked["coverage"]["artifacts"][0]["reused"], json!(true));
+    // One of some files; paths alone leave it.
+    project.append("src/a.js", "// more\n");
+    let some = put_off(&root, &[]);
+    let (_, paths) = run(&root, &["src/a.js"]);
+    assert_eq!(paths["queue"]["pending"], json!([some]));
+    let (ran, plain) = run(&root, &[]);
+    assert_eq!((ran.code, &plain["queue"]["discharged"]), (0, &json!([some])), "{}", ran.err);
+    assert_eq!(plain["coverage"]["artifacts"][0]["tests"], json!(1));
+    // Findings are the end of it, too, and a failure.
+    project.append("src/a.test.js", "test(\"no\", () => { throw new Error(\"no\"); });\n");
+    let failing = put_off(&root, &[]);
+    let (ran, plain) = run(&root, &[]);
+    assert_eq!((ran.code, &plain["verdict"]), (1, &json!("failed")), "{}", ran.err);
+    let discharged = plain["queue"]["discharged"].as_array().unwrap();
+    assert!(discharged.contains(&json!(failing)), "{discharged:?}");
+    assert_eq!(root.join(".owed/queue/checked").read_dir().unwrap().count(), 3, "a receipt each");
+}
+
+#[test]
+fn c18_b25_what_cannot_be_measured_stays_is_said_once_and_keeps_nobody_waiting() {
+    let test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n";
+    let project = Project::new(&[
+        ("pyproject.toml", "[project]\nname = \"p\"\nversion = \"0\"\n"),
+        ("test_a.py", test),
+        (".gitignore", ".venv/\n"),
+    ]);
+    let root = project.path();
+    let mut python = std::process::Command::new("python3");
+    let venv = python.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(root).status();
+    assert!(venv.unwrap().success());
+    let id = put_off(root, &["--all"]);
+    let (ran, plain) = run(root, &[]);
+    assert_eq!((ran.code, &plain["queue"]["pending"]), (1, &json!([id])), "{}", ran.err);
+    assert!(ran.err.contains("stays, unmeasured: coverage: unittest"), "{}", ran.err);
+    // The next run does not try again; who asks for coverage does.
+    let (ran, plain) = run(root, &[]);
+    assert_eq!((ran.code, &plain["queue"]["pending"]), (0, &json!([id])), "{}", ran.err);
+    assert_eq!(run(root, &["--all", "--coverage"]).0.code, 75);
+    assert_eq!(run(root, &[]).0.code, 0);
+}
+
 fn full(answer: &Value) -> String {
     let full = &answer["full"];
     if full.is_null() {

@@ -53,7 +53,7 @@ pub struct Stat {
 
 impl Stat {
     /// Whether the file was surely not written after `start`, unless its times say so.
-    fn is_settled(&self, start: Time) -> bool {
+    pub fn is_settled(&self, start: Time) -> bool {
         self.modified.max(self.changed) < start.settled()
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
+use super::members::Marks;
 use crate::graph::{Graph, NodeId, NodeKey};
 use crate::opacity::PinName;
 use crate::project::{Project, globs};
@@ -53,33 +56,36 @@ pub fn inputs(project: &Project<'_>, tests: &[usize], pins: &BTreeMap<usize, Vec
         })
         .collect();
     let closures = graph.closures(&nodes);
-    let mut used: Vec<NodeId> = closures.iter().flatten().copied().collect();
-    used.sort_unstable();
-    used.dedup();
-    let named: BTreeMap<NodeId, Vec<Input>> = used.iter().map(|&node| (node, of_node(graph, node))).collect();
+    let mut is_used = vec![false; graph.size().0];
+    for node in closures.iter().flatten() {
+        is_used[node.index()] = true;
+    }
+    let of_node = |(at, used): (usize, &bool)| used.then(|| of_node(graph, NodeId::new(at)));
+    let named: Vec<Option<Vec<Input>>> = is_used.par_iter().enumerate().map(of_node).collect();
     let pinned: BTreeMap<usize, Vec<Input>> =
         pins.iter().map(|(test, pins)| (*test, pins.iter().map(of_pin).collect())).collect();
     let declared = declared(project, tests);
     let mut all: Vec<Input> =
-        named.values().chain(pinned.values()).chain(declared.values()).flatten().cloned().collect();
-    all.sort_unstable();
+        named.iter().flatten().chain(pinned.values()).chain(declared.values()).flatten().cloned().collect();
+    all.par_sort_unstable();
     all.dedup();
     let number = |input: &Input| {
         let at = all.binary_search(input).expect("it was put in above");
         u32::try_from(at).expect("there are fewer than four thousand million inputs")
     };
-    let numbers: BTreeMap<NodeId, Vec<u32>> =
-        named.iter().map(|(node, inputs)| (*node, inputs.iter().map(number).collect())).collect();
+    let numbers_of = |inputs: &Vec<Input>| inputs.iter().map(number).collect::<Vec<u32>>();
+    let numbers: Vec<Vec<u32>> =
+        named.par_iter().map(|inputs| inputs.as_ref().map(numbers_of).unwrap_or_default()).collect();
     let of = tests
-        .iter()
+        .par_iter()
         .zip(&closures)
         .map(|(test, closure)| {
-            let mut list: Vec<u32> = closure.iter().flat_map(|node| numbers[node].iter().copied()).collect();
-            list.extend(pinned.get(test).into_iter().flatten().map(number));
-            list.extend(declared.get(test).into_iter().flatten().map(number));
-            list.sort_unstable();
-            list.dedup();
-            list
+            // Tests share most of what they reach: marking is cheaper than sorting.
+            let mut marks = Marks::new(all.len());
+            marks.set(closure.iter().flat_map(|node| &numbers[node.index()]).copied());
+            marks.set(pinned.get(test).into_iter().flatten().map(number));
+            marks.set(declared.get(test).into_iter().flatten().map(number));
+            marks.numbers()
         })
         .collect();
     Inputs { all, of }

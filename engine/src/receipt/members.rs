@@ -8,6 +8,48 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Members(Vec<u32>);
 
+/// A set of numbers below a limit, one bit each.
+#[derive(Clone, Debug)]
+pub struct Marks(Vec<u64>);
+
+impl Marks {
+    /// None of the numbers below `limit`.
+    pub fn new(limit: usize) -> Self {
+        Self(vec![0; limit.div_ceil(64)])
+    }
+
+    /// Puts numbers in, each below the limit.
+    pub fn set(&mut self, numbers: impl IntoIterator<Item = u32>) {
+        for number in numbers {
+            self.0[number as usize / 64] |= 1 << (number % 64);
+        }
+    }
+
+    /// Whether a number is in it.
+    pub fn has(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// All of them, sorted.
+    pub fn numbers(&self) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(self.0.iter().map(|word| word.count_ones() as usize).sum());
+        for (at, &word) in (0_u32..).zip(&self.0) {
+            let mut rest = word;
+            while rest != 0 {
+                numbers.push(at * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+        numbers
+    }
+}
+
+impl From<&Marks> for Members {
+    fn from(marks: &Marks) -> Self {
+        Self(marks.numbers())
+    }
+}
+
 impl Members {
     /// Of these numbers, in any order.
     pub fn new(mut numbers: Vec<u32>) -> Self {
@@ -73,6 +115,15 @@ impl<'de> Deserialize<'de> for Members {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_are_a_sorted_set() {
+        let mut marks = Marks::new(130);
+        marks.set([129, 0, 64, 63, 0]);
+        assert_eq!(marks.numbers(), [0, 63, 64, 129]);
+        assert_eq!(Members::from(&marks), Members::new(vec![129, 0, 64, 63]));
+        assert!(marks.has(129) && !marks.has(1) && !marks.has(500));
+    }
 
     #[test]
     fn texts_and_back() {

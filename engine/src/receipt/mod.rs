@@ -15,6 +15,6 @@ mod seal;
 mod table;
 
 pub use inputs::{Input, Inputs, inputs};
-pub use members::Members;
+pub use members::{Marks, Members};
 pub use seal::{Receipt, ReceiptFault, Scope};
 pub use table::{Difference, Dimension, Entry, Identity, Table, differences};

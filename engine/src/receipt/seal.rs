@@ -122,9 +122,7 @@ impl Receipt {
     }
 
     fn sealed(&self) -> String {
-        let open = Self { seal: String::new(), ..self.clone() };
-        let text = serde_json::to_string(&open).expect("a receipt is made of texts and numbers");
-        blake3::hash(text.as_bytes()).to_hex().to_string()
+        seal_of(&self.text())
     }
 
     /// Its name: the seal.
@@ -144,17 +142,37 @@ impl Receipt {
     /// # Errors
     /// Why it is none.
     pub fn parse(bytes: &[u8]) -> Result<Self, ReceiptFault> {
-        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|_| ReceiptFault::Malformed)?;
-        if value.get("schema").and_then(serde_json::Value::as_str) != Some(SCHEMA) {
+        let receipt: Self = serde_json::from_slice(bytes).map_err(|_| fault(bytes))?;
+        if receipt.schema != SCHEMA {
             return Err(ReceiptFault::OtherForm);
         }
-        let receipt: Self = serde_json::from_slice(bytes).map_err(|_| ReceiptFault::Malformed)?;
         // Byte by byte: a receipt with the same meaning and other bytes was not written here.
-        if receipt.seal != receipt.sealed() || receipt.text().as_bytes() != bytes {
+        let text = receipt.text();
+        if text.as_bytes() != bytes || receipt.seal != seal_of(&text) {
             return Err(ReceiptFault::Tampered);
         }
         Ok(receipt)
     }
+}
+
+/// Why these bytes are no receipt of this form.
+fn fault(bytes: &[u8]) -> ReceiptFault {
+    match serde_json::from_slice::<serde_json::Value>(bytes) {
+        Ok(value) if value.get("schema").and_then(serde_json::Value::as_str) != Some(SCHEMA) => {
+            ReceiptFault::OtherForm
+        }
+        _ => ReceiptFault::Malformed,
+    }
+}
+
+/// The seal of a receipt by its text, which ends with a seal of any kind.
+fn seal_of(text: &str) -> String {
+    const LAST: &str = "\"seal\":\"";
+    let end = text.rfind(LAST).map_or(text.len(), |at| at + LAST.len());
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&text.as_bytes()[..end]);
+    hasher.update(b"\"}");
+    hasher.finalize().to_hex().to_string()
 }
 
 #[cfg(test)]

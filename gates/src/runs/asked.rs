@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use owed_engine::receipt::{Dimension, Entry};
 use serde_json::Value;
 
+use super::digests::Digests;
 use super::environment::{DROPPED, Environment};
-use super::look::{digest, digest_of};
+use super::look::digest;
 
 /// How long an interpreter may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -64,11 +65,11 @@ pub(super) fn entries(
     family: Family,
     program: &Path,
     (root, cwd): (&Path, &Path),
-    environment: &Environment,
+    (environment, digests): (&Environment, &Digests),
 ) -> Result<Vec<Entry>, String> {
     let said = ask(family, program, cwd, environment)?;
     let real = said["at"].as_str().ok_or_else(|| format!("{} does not say what it is", program.display()))?;
-    let bytes = digest_of(Path::new(real)).map_err(|e| format!("{real} cannot be read: {e}"))?;
+    let bytes = digests.file(Path::new(real)).map_err(|e| format!("{real} cannot be read: {e}"))?;
     let mut env = said["env"].as_object().cloned().unwrap_or_default();
     env.retain(|name, _| !DROPPED.contains(&name.as_str()));
     // Where the project lies is an input of its own, where it is one.
@@ -76,7 +77,7 @@ pub(super) fn entries(
     let hash = |value: &Value| digest(value.to_string().replace(&root, "").as_bytes());
     let name = program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(vec![
-        Entry::new(Dimension::Toolchain, format!("{name} in the end"), bytes),
+        Entry::new(Dimension::Toolchain, format!("{name} in the end"), bytes.hex()),
         Entry::new(Dimension::Pin, format!("what {name} says"), hash(&said["is"])),
         Entry::new(Dimension::Pin, format!("what {name} adds to the environment"), hash(&Value::Object(env))),
     ])

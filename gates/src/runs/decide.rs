@@ -5,7 +5,7 @@ use owed_engine::selection::Opacity;
 use serde::{Deserialize, Serialize};
 
 use super::identify::Identified;
-use super::store::{Key, Last, Receipts};
+use super::store::{Key, Last, Now, Receipts};
 
 /// Why a test is not reused. Closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,13 +77,18 @@ pub fn may_reuse(class: Opacity) -> bool {
 }
 
 /// Decides about a test whose class allows reuse.
-pub fn decide(number: usize, key: &Key<'_>, identified: &Identified, receipts: &Receipts) -> Decision {
+pub fn decide(
+    number: usize,
+    key: &Key<'_>,
+    identified: &Identified,
+    (receipts, now): (&Receipts, &Now),
+) -> Decision {
     let (members, identity) = match identified.tests.get(&number) {
         Some(Ok(found)) => found,
         Some(Err(why)) => return Decision::run(Denial::NotLookedAt, why.clone()),
         None => return Decision::run(Denial::NotLookedAt, "its inputs were not asked for"),
     };
-    match receipts.find(key, &identity.hex()) {
+    match receipts.find_now(key, &identity.hex(), (now, members)) {
         Ok(Some(receipt)) => return Decision::Reuse(Box::new(receipt)),
         Err(fault) => return Decision::run(Denial::ReceiptFault, fault.word()),
         Ok(None) => {}

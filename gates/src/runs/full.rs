@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use globset::GlobBuilder;
 use owed_engine::path;
 use owed_engine::project::Project;
-use owed_engine::receipt::{Dimension, Entry, Identity, Input, Members, Table};
+use owed_engine::receipt::{Dimension, Entry, Identity, Input, Marks, Members, Table};
 
 use super::identify::Identified;
 use super::look::input_of;
@@ -122,17 +122,17 @@ pub fn full(
     if let Some(problem) = project.problems.iter().find(|problem| problem.code == "test-not-listed") {
         deny(FullDenial::NotUnderstood, format!("{}: {}", problem.path, problem.code));
     }
-    let mut numbers: BTreeSet<u32> = BTreeSet::new();
+    let mut numbers = Marks::new(identified.table.entries().len());
     for number in 0..project.tests.len() {
         let path = project.test_path(project.tests[number]);
         match identified.tests.get(&number) {
             None => deny(FullDenial::Class, format!("{path}: its class allows no reuse")),
             Some(Err(why)) => deny(FullDenial::NotLookedAt, format!("{path}: {why}")),
-            Some(Ok((members, _))) => numbers.extend(members.numbers()),
+            Some(Ok((members, _))) => numbers.set(members.numbers().iter().copied()),
         }
     }
     let entries: Vec<&Entry> =
-        numbers.iter().filter_map(|&number| identified.table.entries().get(number as usize)).collect();
+        numbers.numbers().iter().map(|&number| &identified.table.entries()[number as usize]).collect();
     for entry in entries.iter().filter(|entry| entry.dimension == Dimension::File) {
         let is_there = entry.seen.starts_with("file");
         let leads_out = entry.seen.split_once(" -> ").is_some_and(|(_, to)| to.starts_with('/'));

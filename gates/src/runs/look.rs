@@ -11,13 +11,14 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobMatcher};
 use owed_engine::receipt::{Dimension, Entry, Input};
 use owed_engine::resolve::Listing;
 use rayon::prelude::*;
 
+use super::digests::Digests;
 use super::environment::{Environment, LOCALE};
 use super::packages::Packages;
 use super::toolchain::Toolchain;
@@ -51,24 +52,22 @@ pub struct Look<'a> {
     root: &'a Path,
     environment: &'a Environment,
     packages: Packages<'a>,
-    digests: Mutex<BTreeMap<PathBuf, String>>,
-    stamps: Mutex<BTreeMap<String, Stamp>>,
+    digests: &'a Digests,
+    /// Directories, each with where it really is.
+    places: Mutex<BTreeMap<PathBuf, PathBuf>>,
 }
 
-/// Inode, and nanoseconds of the last change of bytes and of anything.
-type Stamp = Option<(u64, i64, i64, i64, i64)>;
+/// When a file was last written, as the file system says: inode, and the times of the last
+/// change of bytes and of anything. It is no input, but a difference during a run says that
+/// somebody wrote, even if the bytes are the old ones again.
+pub(super) type Stamp = Option<(u64, i64, i64, i64, i64)>;
 
-/// When files were last written, as the file system says: no input, but a difference during
-/// a run says that somebody wrote, even if the bytes are the old ones again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stamps(BTreeMap<String, Stamp>);
-
-impl Stamps {
-    /// The first file that was written in between.
-    pub fn first_difference(&self, after: &Self) -> Option<&str> {
-        let differs = |(path, stamp): &(&String, &Stamp)| after.0.get(*path) != Some(stamp);
-        self.0.iter().find(differs).map(|(path, _)| path.as_str())
-    }
+/// What was seen of one input.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its entries, or why it cannot be looked at.
+    pub entries: Result<Vec<Entry>, String>,
+    pub(super) stamp: Stamp,
 }
 
 impl<'a> Look<'a> {
@@ -78,10 +77,10 @@ impl<'a> Look<'a> {
         root: &'a Path,
         files: &'a [String],
         environment: &'a Environment,
-        sites: Option<&'a [PathBuf]>,
+        (sites, digests): (Option<&'a [PathBuf]>, &'a Digests),
     ) -> Self {
-        let packages = Packages::new(root, files, sites);
-        Self { root, environment, packages, digests: Mutex::default(), stamps: Mutex::default() }
+        let packages = Packages::new(root, files, sites, digests);
+        Self { root, environment, packages, digests, places: Mutex::default() }
     }
 
     /// Where packages are installed.
@@ -90,92 +89,92 @@ impl<'a> Look<'a> {
     }
 
     /// An entry for each of these inputs, in order; for one that cannot be looked at, why.
-    pub fn at(&self, inputs: &[Input]) -> Vec<Result<Vec<Entry>, String>> {
+    pub fn at(&self, inputs: &[Input]) -> Vec<Seen> {
         inputs.par_iter().map(|input| self.one(input)).collect()
     }
 
-    fn one(&self, input: &Input) -> Result<Vec<Entry>, String> {
+    fn one(&self, input: &Input) -> Seen {
         let said = |what: &str, error: &io::Error| format!("{what} cannot be looked at: {error}");
-        match input {
+        let entries = match input {
             Input::File(path) => {
-                let seen = self.file(path).map_err(|error| said(path, &error))?;
-                let mut entries = vec![Entry::new(Dimension::File, path, seen)];
+                let (stamp, seen) = match self.file(path) {
+                    Ok((stamp, seen)) => (stamp, seen),
+                    Err(error) => return Seen { entries: Err(said(path, &error)), stamp: None },
+                };
+                let mut entries = vec![Entry::new(Dimension::File, path, seen.word)];
                 // A module of Python that knows its own path may show it; one that does not
                 // mention it gains nothing from the place of the project.
-                if path.ends_with(".py") && self.mentions_place(path) {
+                if seen.knows_place {
                     entries.push(self.place());
                 }
-                Ok(entries)
+                return Seen { entries: Ok(entries), stamp };
             }
             Input::Listing(listing) => {
                 let name = written(listing);
-                let seen = self.listing(listing, false).map_err(|error| said(&name, &error))?;
-                Ok(vec![Entry::new(Dimension::Listing, name, seen)])
+                let seen = self.listing(listing, false).map_err(|error| said(&name, &error));
+                seen.map(|seen| vec![Entry::new(Dimension::Listing, name, seen)])
             }
             Input::Below(listing) => {
                 let name = written(listing);
-                let seen = self.listing(listing, true).map_err(|error| said(&name, &error))?;
-                Ok(vec![Entry::new(Dimension::Listing, format!("{name}{CONTENTS}"), seen)])
+                let seen = self.listing(listing, true).map_err(|error| said(&name, &error));
+                seen.map(|seen| vec![Entry::new(Dimension::Listing, format!("{name}{CONTENTS}"), seen)])
             }
             Input::Package(name) => self.packages.entries(name),
             Input::Environment(name) => Ok(vec![self.environment.entry(name)]),
             Input::Pin(name) => self.pin(name),
             Input::Resolution { name, digest } => Ok(vec![Entry::new(Dimension::Resolution, name, digest)]),
-        }
+        };
+        Seen { entries, stamp: None }
     }
 
     /// `absent`, `dir`, or `file`, the executable bit, the digest, and where links lead.
-    fn file(&self, path: &str) -> io::Result<String> {
+    fn file(&self, path: &str) -> io::Result<(Stamp, FileSeen)> {
         let at = self.root.join(path);
-        self.stamp(path, &at);
-        let metadata = match fs::metadata(&at) {
-            Ok(metadata) => metadata,
-            Err(error) if is_absent(&error) => return Ok("absent".to_owned()),
+        let word = |word: String| FileSeen { word, knows_place: false };
+        let link = fs::symlink_metadata(&at);
+        let metadata = match link {
+            Ok(own) if own.is_symlink() => fs::metadata(&at).map(|there| (true, there)),
+            other => other.map(|own| (false, own)),
+        };
+        let (is_link, metadata) = match metadata {
+            Ok(found) => found,
+            Err(error) if is_absent(&error) => return Ok((None, word("absent".to_owned()))),
             Err(error) => return Err(error),
         };
-        let real = fs::canonicalize(&at)?;
+        let real = self.real(&at, is_link)?;
         let links = match real.strip_prefix(self.root) {
             Ok(inside) if inside == Path::new(path) => String::new(),
             Ok(inside) => format!(" -> {}", inside.display()),
             Err(_) => format!(" -> {}", real.display()),
         };
+        // What is written into a directory is the business of its listing.
         if metadata.is_dir() {
-            return Ok(format!("dir{links}"));
+            return Ok((None, word(format!("dir{links}"))));
         }
         if !metadata.is_file() {
             return Err(io::Error::other("it is neither a file nor a directory"));
         }
+        let m = &metadata;
+        let stamp = (m.ino(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
         let executable = if metadata.permissions().mode() & 0o111 == 0 { "" } else { " x" };
-        Ok(format!("file{executable} {}{links}", self.digest(&real)?))
+        let known = self.digests.seen(&real, &metadata)?;
+        let word = format!("file{executable} {}{links}", known.hex());
+        let knows_place = known.knows_place && path.ends_with(".py");
+        Ok((Some(stamp), FileSeen { word, knows_place }))
     }
 
-    fn stamp(&self, path: &str, at: &Path) {
-        let of = |m: fs::Metadata| (m.ino(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
-        // What is written into a directory is the business of its listing.
-        let stamp = fs::metadata(at).ok().filter(fs::Metadata::is_file).map(of);
-        let mut stamps = self.stamps.lock().unwrap_or_else(|e| e.into_inner());
-        stamps.entry(path.to_owned()).or_insert(stamp);
-    }
-
-    /// The stamps of those files that were looked at.
-    pub fn stamps<'i>(&self, inputs: impl Iterator<Item = &'i Input>) -> Stamps {
-        let all = self.stamps.lock().unwrap_or_else(|e| e.into_inner());
-        let of = |input: &Input| match input {
-            Input::File(path) => Some((path.clone(), *all.get(path)?)),
-            _ => None,
+    /// Where a path really is. Directories are asked about once.
+    fn real(&self, at: &Path, is_link: bool) -> io::Result<PathBuf> {
+        let (Some(dir), Some(name), false) = (at.parent(), at.file_name(), is_link) else {
+            return fs::canonicalize(at);
         };
-        Stamps(inputs.filter_map(of).collect())
-    }
-
-    fn digest(&self, real: &Path) -> io::Result<String> {
-        let known = |digests: &BTreeMap<PathBuf, String>| digests.get(real).cloned();
-        if let Some(digest) = known(&self.digests.lock().unwrap_or_else(|e| e.into_inner())) {
-            return Ok(digest);
+        let places = || self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = places().get(dir) {
+            return Ok(known.join(name));
         }
-        let digest = digest_of(real)?;
-        let mut digests = self.digests.lock().unwrap_or_else(|e| e.into_inner());
-        digests.insert(real.to_owned(), digest.clone());
-        Ok(digest)
+        let found = fs::canonicalize(dir)?;
+        places().insert(dir.to_owned(), found.clone());
+        Ok(found.join(name))
     }
 
     /// The hash of the names and kinds that match, sorted; with `contents` of their bytes, too.
@@ -227,7 +226,7 @@ impl<'a> Look<'a> {
         for (path, word) in found {
             let seen = match (word, contents) {
                 ("dir", _) | (_, false) => word.to_owned(),
-                (_, true) => self.file(&join(&listing.dir, &path))?,
+                (_, true) => self.file(&join(&listing.dir, &path))?.1.word,
             };
             for part in [path.as_str(), seen.as_str()] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
@@ -237,20 +236,14 @@ impl<'a> Look<'a> {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    fn mentions_place(&self, path: &str) -> bool {
-        const OWN: &[&str] = &["__cached__", "__file__", "__path__", "__spec__", "co_filename"];
-        let bytes = fs::read(self.root.join(path)).unwrap_or_default();
-        OWN.iter().any(|name| memchr::memmem::find(&bytes, name.as_bytes()).is_some())
-    }
-
     fn place(&self) -> Entry {
         Entry::new(Dimension::Pin, "path of the project", digest(self.root.as_os_str().as_encoded_bytes()))
     }
 
     fn pin(&self, name: &str) -> Result<Vec<Entry>, String> {
         let file = |what: &str, path: &str| -> Result<Entry, String> {
-            let seen = match digest_of(Path::new(path)) {
-                Ok(digest) => digest,
+            let seen = match self.digests.file(Path::new(path)) {
+                Ok(known) => known.hex(),
                 Err(error) if is_absent(&error) => "absent".to_owned(),
                 Err(error) => return Err(format!("{path} cannot be read: {error}")),
             };
@@ -289,6 +282,12 @@ impl<'a> Look<'a> {
             other => Err(format!("nothing is known that holds `{other}`")),
         }
     }
+}
+
+/// A file as its entry says it.
+struct FileSeen {
+    word: String,
+    knows_place: bool,
 }
 
 /// A listing by its directory and its glob.
@@ -340,6 +339,16 @@ pub(super) fn utf8(name: OsString) -> io::Result<String> {
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// What a file is now, by its bytes: `absent` when nothing is there, `None` when it cannot be
+/// read.
+pub fn version_of(path: &Path) -> Option<String> {
+    match digest_of(path) {
+        Ok(digest) => Some(digest),
+        Err(error) if is_absent(&error) => Some("absent".to_owned()),
+        Err(_) => None,
+    }
 }
 
 /// The BLAKE3 of some bytes, in hexadecimal.

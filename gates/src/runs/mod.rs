@@ -5,6 +5,7 @@
 //! - [`store`] keeps receipts and the tables of their entries.
 //! - [`environment`] says which names a child sees and which of them count.
 //! - [`toolchain`] chooses interpreters and programs, and never another one silently.
+//! - [`digests`] spares reading what was read before and was not written since.
 //! - `asked` asks interpreters what they are, and `startup` looks at what they load by
 //!   themselves.
 //! - [`execute`] runs one command of a runner under supervision and judges its report.
@@ -20,6 +21,7 @@
 mod asked;
 pub mod coverage;
 pub mod decide;
+pub mod digests;
 pub mod environment;
 pub mod execute;
 pub mod full;

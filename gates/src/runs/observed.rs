@@ -15,9 +15,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use owed_engine::path;
-use owed_engine::receipt::{Dimension, Entry, Input, Members, Table};
+use owed_engine::receipt::{Dimension, Entry, Input, Marks, Members, Table};
 use serde::{Deserialize, Serialize};
 
 use super::look::{input_of, is_absent};
@@ -87,6 +87,46 @@ fn is_own(path: &str) -> bool {
     !path.is_empty() && !path.split('/').any(|part| foreign.contains(&part))
 }
 
+/// The files that an entry names, and those that are in it by its listing.
+fn named_by(entry: &Entry) -> (Vec<&str>, Option<(String, GlobMatcher)>) {
+    match entry.dimension {
+        // What a link leads to is looked at through it.
+        Dimension::File => {
+            let real = entry.seen.split_once(" -> ").map(|(_, real)| real);
+            (std::iter::once(entry.name.as_str()).chain(real).collect(), None)
+        }
+        Dimension::Listing => match input_of(entry) {
+            Some(Input::Below(listing)) => {
+                let glob = GlobBuilder::new(&listing.glob).literal_separator(true).build().ok();
+                (Vec::new(), glob.map(|glob| (listing.dir, glob.compile_matcher())))
+            }
+            _ => (Vec::new(), None),
+        },
+        _ => (Vec::new(), None),
+    }
+}
+
+/// What tests loaded, beside the entries of a table that name it.
+#[derive(Debug)]
+pub struct Held<'o> {
+    observations: &'o Observations,
+    /// By number of a path: the entries that it is in.
+    covers: Vec<Vec<u32>>,
+    entries: usize,
+}
+
+impl Held<'_> {
+    /// The first file that a test loaded and none of `members` names.
+    pub fn first_undeclared(&self, key: &Key<'_>, members: &Members) -> Option<&str> {
+        let one = self.observations.tests.get(&owned(key))?;
+        let mut marks = Marks::new(self.entries);
+        marks.set(members.numbers().iter().copied());
+        let is_named = |path: &u32| self.covers[*path as usize].iter().any(|&entry| marks.has(entry));
+        let first = one.loaded.numbers().iter().find(|path| !is_named(path))?;
+        Some(&self.observations.paths[*first as usize])
+    }
+}
+
 /// What of `loaded` is in none of a test's entries: the closure lacks it.
 pub fn undeclared<'e>(
     entries: impl IntoIterator<Item = &'e Entry>,
@@ -95,21 +135,9 @@ pub fn undeclared<'e>(
     let mut named: BTreeSet<&str> = BTreeSet::new();
     let mut below = Vec::new();
     for entry in entries {
-        match entry.dimension {
-            Dimension::File => {
-                named.insert(&entry.name);
-                // What a link leads to is looked at through it.
-                named.extend(entry.seen.split_once(" -> ").map(|(_, real)| real));
-            }
-            Dimension::Listing => {
-                if let Some(Input::Below(listing)) = input_of(entry)
-                    && let Ok(glob) = GlobBuilder::new(&listing.glob).literal_separator(true).build()
-                {
-                    below.push((listing.dir, glob.compile_matcher()));
-                }
-            }
-            _ => {}
-        }
+        let (names, listing) = named_by(entry);
+        named.extend(names);
+        below.extend(listing);
     }
     let is_below = |file: &str| {
         below.iter().any(|(dir, glob)| path::strip(file, dir).is_some_and(|rest| glob.is_match(rest)))
@@ -177,11 +205,23 @@ pub struct Finding {
 }
 
 /// What every test loaded when it was last observed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Observations {
     /// Whether what was kept is not what was written.
     pub damaged: bool,
-    tests: BTreeMap<Owned, (Loaded, BTreeSet<String>)>,
+    /// The paths that the tests below name by number, sorted.
+    paths: Vec<String>,
+    tests: BTreeMap<Owned, Observed>,
+    /// What was noted since; it stands before the others.
+    noted: BTreeMap<Owned, (Loaded, BTreeSet<String>)>,
+}
+
+/// What one test loaded, and what of it its closure lacks, by numbers of paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Observed {
+    loaded: Members,
+    whole: bool,
+    undeclared: Members,
 }
 
 impl Observations {
@@ -199,51 +239,109 @@ impl Observations {
         if stored.schema != SCHEMA || stored.seal != stored.sealed() {
             return None;
         }
-        let set = |members: &Members| -> Option<BTreeSet<String>> {
-            members.numbers().iter().map(|&number| stored.paths.get(number as usize).cloned()).collect()
+        let is_known = |members: &Members| {
+            members.numbers().last().is_none_or(|last| (*last as usize) < stored.paths.len())
         };
-        let one = |test: &Test| {
-            let key = (test.test.clone(), test.runner.clone(), test.project.clone(), test.name.clone());
-            let loaded = Loaded { files: set(&test.loaded)?, whole: test.whole };
-            Some((key, (loaded, set(&test.undeclared)?)))
-        };
-        Some(Self { tests: stored.tests.iter().map(one).collect::<Option<_>>()?, damaged: false })
+        if !stored.paths.is_sorted() {
+            return None;
+        }
+        let mut tests = BTreeMap::new();
+        for test in stored.tests {
+            if !is_known(&test.loaded) || !is_known(&test.undeclared) {
+                return None;
+            }
+            let observed = Observed { loaded: test.loaded, whole: test.whole, undeclared: test.undeclared };
+            tests.insert((test.test, test.runner, test.project, test.name), observed);
+        }
+        Some(Self { damaged: false, paths: stored.paths, tests, noted: BTreeMap::new() })
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.tests.is_empty()
+        self.tests.is_empty() && self.noted.is_empty()
     }
 
-    /// What a test loaded.
-    pub fn loaded(&self, key: &Key<'_>) -> Option<&Loaded> {
-        self.tests.get(&owned(key)).map(|(loaded, _)| loaded)
+    fn set(&self, members: &Members) -> BTreeSet<String> {
+        members.numbers().iter().map(|&number| self.paths[number as usize].clone()).collect()
+    }
+
+    /// All of them, in words.
+    fn all(&self) -> BTreeMap<Owned, (Loaded, BTreeSet<String>)> {
+        let of = |one: &Observed| {
+            (Loaded { files: self.set(&one.loaded), whole: one.whole }, self.set(&one.undeclared))
+        };
+        let mut all: BTreeMap<_, _> =
+            self.tests.iter().map(|(owned, one)| (owned.clone(), of(one))).collect();
+        all.extend(self.noted.iter().map(|(owned, noted)| (owned.clone(), noted.clone())));
+        all
     }
 
     /// Notes what a test loaded just now, and what of it its closure lacks. When it did not
     /// pass it may have stopped half way, so that what was known stays known.
     pub fn note(&mut self, key: &Key<'_>, mut loaded: Loaded, undeclared: BTreeSet<String>, passed: bool) {
-        let into = self.tests.entry(owned(key)).or_default();
+        let owned = owned(key);
         if !passed {
-            loaded.files.extend(into.0.files.iter().cloned());
-        }
-        *into = (loaded, undeclared);
-    }
-
-    /// By loaded path, the tests that loaded it.
-    pub fn by_path(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let mut paths: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for ((test, ..), (loaded, _)) in &self.tests {
-            for file in &loaded.files {
-                paths.entry(file.clone()).or_default().insert(test.clone());
+            match self.noted.get(&owned) {
+                Some((before, _)) => loaded.files.extend(before.files.iter().cloned()),
+                None => {
+                    let before = self.tests.get(&owned).map(|one| self.set(&one.loaded));
+                    loaded.files.extend(before.unwrap_or_default());
+                }
             }
         }
-        paths
+        self.noted.insert(owned, (loaded, undeclared));
+    }
+
+    /// By loaded path, the tests that loaded it, for those of `paths` that any did.
+    pub fn of_paths<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> BTreeMap<String, BTreeSet<String>> {
+        let mut found = BTreeMap::new();
+        for path in paths {
+            let number = self.paths.binary_search_by(|known| known.as_str().cmp(path)).ok();
+            let number = number.and_then(|at| u32::try_from(at).ok());
+            let has = |members: &Members| {
+                number.is_some_and(|number| members.numbers().binary_search(&number).is_ok())
+            };
+            let kept =
+                self.tests.iter().filter(|(owned, one)| !self.noted.contains_key(*owned) && has(&one.loaded));
+            let noted = self.noted.iter().filter(|(_, (loaded, _))| loaded.files.contains(path));
+            let tests: BTreeSet<String> = kept
+                .map(|(owned, _)| owned)
+                .chain(noted.map(|(owned, _)| owned))
+                .map(|o| o.0.clone())
+                .collect();
+            if !tests.is_empty() {
+                found.insert(path.to_owned(), tests);
+            }
+        }
+        found
+    }
+
+    /// What tests loaded, ready to be held against their entries in `table`.
+    pub fn held<'o>(&'o self, table: &Table) -> Held<'o> {
+        let mut covers: Vec<Vec<u32>> = vec![Vec::new(); self.paths.len()];
+        let place = |path: &str| self.paths.binary_search_by(|known| known.as_str().cmp(path)).ok();
+        for (number, entry) in (0_u32..).zip(table.entries()) {
+            let (named, below) = named_by(entry);
+            for at in named.into_iter().filter_map(place) {
+                covers[at].push(number);
+            }
+            let Some((dir, glob)) = below else { continue };
+            for (path, covers) in self.paths.iter().zip(&mut covers) {
+                if path::strip(path, &dir).is_some_and(|rest| glob.is_match(rest)) {
+                    covers.push(number);
+                }
+            }
+        }
+        Held { observations: self, covers, entries: table.entries().len() }
     }
 
     /// Tests whose closures are known not to be whole, sorted.
     pub fn findings(&self) -> Vec<Finding> {
-        let with_some = self.tests.iter().filter(|(_, (_, undeclared))| !undeclared.is_empty());
+        let all = self.all();
+        let with_some = all.iter().filter(|(_, (_, undeclared))| !undeclared.is_empty());
         with_some
             .map(|((test, runner, project, _), (_, undeclared))| Finding {
                 test: test.clone(),
@@ -258,6 +356,7 @@ impl Observations {
     pub fn keep_only<'k>(&mut self, keys: impl Iterator<Item = Key<'k>>) {
         let there: BTreeSet<Owned> = keys.map(|key| owned(&key)).collect();
         self.tests.retain(|key, _| there.contains(key));
+        self.noted.retain(|key, _| there.contains(key));
     }
 
     /// Writes them, in place of those that were there.
@@ -265,15 +364,15 @@ impl Observations {
     /// # Errors
     /// When they cannot be written.
     pub fn keep(&self, root: &Path) -> io::Result<()> {
-        let all = self.tests.values().flat_map(|(loaded, undeclared)| loaded.files.iter().chain(undeclared));
+        let known = self.all();
+        let all = known.values().flat_map(|(loaded, undeclared)| loaded.files.iter().chain(undeclared));
         let paths: Vec<String> = all.cloned().collect::<BTreeSet<String>>().into_iter().collect();
         let number = |path: &String| {
             let at = paths.binary_search(path).expect("it was put in above");
             u32::try_from(at).expect("there are fewer than four thousand million files")
         };
         let set = |files: &BTreeSet<String>| Members::new(files.iter().map(number).collect());
-        let tests = self
-            .tests
+        let tests = known
             .iter()
             .map(|((test, runner, project, name), (loaded, undeclared))| Test {
                 test: test.clone(),
@@ -317,6 +416,21 @@ mod tests {
         ];
         let loaded = set(&["src/a.js", "real.js", "pages/one.js", "names/one.js", "src/b.js"]);
         assert_eq!(undeclared(&entries, &loaded), ["names/one.js", "src/b.js"]);
+        // The same by number, for a test that has some of the entries.
+        let dir = tempfile::tempdir().unwrap();
+        let key = Key { test: "a.test.js", runner: "node:test", project: "", name: None };
+        let mut all = Observations::default();
+        all.note(&key, Loaded { files: loaded, whole: true }, BTreeSet::new(), true);
+        all.keep(dir.path()).unwrap();
+        let (all, table) = (Observations::of(dir.path()), Table::new(entries.to_vec()));
+        let members =
+            |of: &[&Entry]| Members::new(of.iter().filter_map(|entry| table.number(entry)).collect());
+        let first = |of: &[&Entry]| all.held(&table).first_undeclared(&key, &members(of)).map(str::to_owned);
+        let every: Vec<&Entry> = entries.iter().collect();
+        assert_eq!(first(&every).as_deref(), Some("names/one.js"));
+        assert_eq!(first(&[&entries[0], &entries[1], &entries[3]]).as_deref(), Some("names/one.js"));
+        let other = Key { test: "b.test.js", ..key };
+        assert_eq!(all.held(&table).first_undeclared(&other, &members(&every)), None);
     }
 
     #[test]
@@ -329,11 +443,13 @@ mod tests {
         all.note(&key, of(&["c.js"]), set(&["c.js"]), false);
         all.keep(dir.path()).unwrap();
         let again = Observations::of(dir.path());
-        assert_eq!(again, all);
-        assert_eq!(again.by_path().keys().collect::<Vec<_>>(), ["a.js", "b.js", "c.js"]);
+        let names = ["a.js", "b.js", "c.js", "d.js"];
+        let by_path = |all: &Observations| all.of_paths(names).into_keys().collect::<Vec<_>>();
+        assert_eq!(again.all(), all.all());
+        assert_eq!(by_path(&again), ["a.js", "b.js", "c.js"]);
         assert_eq!(again.findings()[0].files, ["c.js"]);
         all.note(&key, of(&["d.js"]), set(&[]), true);
-        assert_eq!(all.by_path().keys().collect::<Vec<_>>(), ["d.js"]);
+        assert_eq!(by_path(&all), ["d.js"]);
 
         let at = dir.path().join(".owed/observed");
         let text = fs::read_to_string(&at).unwrap();

@@ -19,11 +19,17 @@ use owed_engine::receipt::{Dimension, Entry};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::look::{digest_of, is_absent, utf8};
+use super::digests::Digests;
+use super::look::{is_absent, utf8};
 use super::startup::is_code;
 
 /// Names of fields of a manifest that say which packages a package loads.
 const DEPENDS: &[&str] = &["dependencies", "optionalDependencies", "peerDependencies"];
+
+/// What is nested for others, and what tools leave in packages while they run: notes that they
+/// hold against the bytes of every source before they believe them. The last is what vitest's
+/// type checker leaves in vitest itself, anew after each change.
+const NOTES: &[&str] = &["node_modules", ".cache", "tsconfig.tmp.tsbuildinfo"];
 
 /// A package with more files than this is not looked at.
 const MOST_FILES: usize = 60_000;
@@ -33,6 +39,7 @@ pub(super) struct Packages<'a> {
     /// Directories of the project that have a `node_modules`.
     homes: Vec<PathBuf>,
     sites: Option<&'a [PathBuf]>,
+    digests: &'a Digests,
     own: Mutex<BTreeMap<PathBuf, Result<Own, String>>>,
     python: OnceLock<Result<Vec<String>, String>>,
 }
@@ -45,7 +52,12 @@ struct Own {
 }
 
 impl<'a> Packages<'a> {
-    pub(super) fn new(root: &'a Path, files: &'a [String], sites: Option<&'a [PathBuf]>) -> Self {
+    pub(super) fn new(
+        root: &'a Path,
+        files: &'a [String],
+        sites: Option<&'a [PathBuf]>,
+        digests: &'a Digests,
+    ) -> Self {
         let mut dirs: BTreeSet<&str> = BTreeSet::from([""]);
         for file in files {
             dirs.extend(owed_engine::path::ancestors(file));
@@ -54,7 +66,7 @@ impl<'a> Packages<'a> {
         let above = root.ancestors().skip(1).map(Path::to_path_buf);
         let homes = dirs.into_iter().map(|dir| root.join(dir)).chain(above);
         let homes = homes.filter(|dir| dir.join("node_modules").is_dir()).collect();
-        Self { root, homes, sites, own: Mutex::default(), python: OnceLock::new() }
+        Self { root, homes, sites, digests, own: Mutex::default(), python: OnceLock::new() }
     }
 
     /// The entries of a package, wherever it is installed.
@@ -130,7 +142,7 @@ impl<'a> Packages<'a> {
     }
 
     fn read(&self, dir: &Path) -> io::Result<Own> {
-        let digest = tree_digest(dir, &|name| name == "node_modules" || name == ".cache")?;
+        let digest = tree_digest(dir, &|name| NOTES.contains(&name), self.digests)?;
         let manifest: Value = match fs::read(dir.join("package.json")) {
             // A manifest that cannot be understood does not say that nothing is needed.
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other)?,
@@ -172,7 +184,7 @@ impl<'a> Packages<'a> {
         let digests = self.python.get_or_init(|| {
             let one = |dir: &PathBuf| {
                 self.only_inside(dir)
-                    .and_then(|()| tree_digest(dir, &|name| name == "__pycache__"))
+                    .and_then(|()| tree_digest(dir, &|name| name == "__pycache__", self.digests))
                     .map_err(|error| format!("{} cannot be read: {error}", self.place(dir)))
             };
             sites.iter().map(one).collect()
@@ -220,7 +232,7 @@ fn is_installed(dir: &Path) -> bool {
 }
 
 /// The hash of names, kinds and bytes of everything below `dir`; `skip` leaves names out.
-pub(super) fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result<String> {
+pub(super) fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool, digests: &Digests) -> io::Result<String> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     let mut links: Vec<(String, String)> = Vec::new();
     let real = fs::canonicalize(dir)?;
@@ -261,7 +273,8 @@ pub(super) fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result
     }
     files.sort_unstable();
     links.sort_unstable();
-    let digests: io::Result<Vec<String>> = files.par_iter().map(|(_, path)| digest_of(path)).collect();
+    let of = |(_, path): &(String, PathBuf)| digests.file(path).map(|known| known.hex());
+    let digests: io::Result<Vec<String>> = files.par_iter().map(of).collect();
     let mut hasher = blake3::Hasher::new();
     let named = files.iter().map(|(name, _)| name).zip(digests?);
     for (name, seen) in named.map(|(n, d)| (n.clone(), d)).chain(links) {
@@ -271,4 +284,30 @@ pub(super) fn tree_digest(dir: &Path, skip: &dyn Fn(&str) -> bool) -> io::Result
         }
     }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_tools_are_no_bytes_of_a_package_and_everything_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        let at = root.join("node_modules/vitest/dist");
+        fs::create_dir_all(&at).unwrap();
+        fs::write(root.join("node_modules/vitest/package.json"), "{}").unwrap();
+        let seen = || {
+            let digests = Digests::none();
+            Packages::new(&root, &[], None, &digests).entries("npm:vitest").unwrap()
+        };
+        let before = seen();
+        fs::write(at.join("tsconfig.tmp.tsbuildinfo"), "{}").unwrap();
+        assert_eq!(seen(), before);
+        for name in ["tsconfig.tsbuildinfo", "other.tmp.tsbuildinfo"] {
+            fs::write(at.join(name), "{}").unwrap();
+            assert_ne!(seen(), before, "{name}");
+            fs::remove_file(at.join(name)).unwrap();
+        }
+    }
 }

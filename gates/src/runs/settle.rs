@@ -53,9 +53,7 @@ pub fn settle(
         Some(Err(why)) => return Settled::Stale(why.clone()),
         None => return Settled::Stale("its inputs cannot be named any more".to_owned()),
     }
-    if let (Some(was), Some(is)) = (before.stamps.get(&before_number), after.stamps.get(&after_number))
-        && let Some(path) = was.first_difference(is)
-    {
+    if let Some(path) = before.written(before_number, after) {
         return Settled::Stale(format!("{path} was written while the test ran"));
     }
     if outcome.outcome != Outcome::Passed || !outcome.no_receipt.is_empty() {

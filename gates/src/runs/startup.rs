@@ -13,8 +13,9 @@ use std::path::Path;
 
 use owed_engine::receipt::{Dimension, Entry};
 
+use super::digests::Digests;
 use super::environment::Environment;
-use super::look::{digest, digest_of, is_absent, utf8};
+use super::look::{digest, is_absent, utf8};
 use super::packages::{Packages, tree_digest};
 
 /// Options of node that load nothing and leave the meaning of imports alone; what follows
@@ -115,6 +116,8 @@ pub(super) struct Startup<'a> {
     pub(super) environment: &'a Environment,
     /// A person's words for the runner.
     pub(super) arguments: &'a [String],
+    /// Files that were read before.
+    pub(super) digests: &'a Digests,
 }
 
 impl Startup<'_> {
@@ -153,7 +156,7 @@ impl Startup<'_> {
             let dir = self.root.join(cwd).join(written);
             let known = dir.strip_prefix(self.root).ok().and_then(Path::to_str);
             let known = known.is_some_and(|dir| dir == cwd || roots.iter().any(|root| root == dir));
-            let seen = match tree(&dir, known) {
+            let seen = match tree(&dir, known, self.digests) {
                 Ok(seen) => seen,
                 Err(error) if is_absent(&error) => "absent".to_owned(),
                 Err(error) => return Err(format!("{written} of {name} cannot be looked at: {error}")),
@@ -187,7 +190,7 @@ impl Startup<'_> {
                 let added = dir.join(line.trim());
                 let is_path = !line.trim().is_empty() && !line.starts_with('#') && !is_code(line.as_bytes());
                 if is_path && added.is_dir() {
-                    seen.push_str(&format!("{line} {}\n", customised(&added).map_err(said)?));
+                    seen.push_str(&format!("{line} {}\n", customised(&added, self.digests).map_err(said)?));
                 }
             }
         }
@@ -224,21 +227,21 @@ fn harmless<'w>(place: &str, words: impl Iterator<Item = &'w str>, known: &[&str
 }
 
 /// Everything below a directory; of one whose modules are `known`, what is run by itself.
-fn tree(dir: &Path, known: bool) -> io::Result<String> {
+fn tree(dir: &Path, known: bool, digests: &Digests) -> io::Result<String> {
     if known {
-        return customised(dir);
+        return customised(dir, digests);
     }
     let skip = ["__pycache__", ".git", ".owed", ".venv", "venv", "node_modules"];
-    tree_digest(dir, &|name| skip.contains(&name))
+    tree_digest(dir, &|name| skip.contains(&name), digests)
 }
 
 /// The customising modules of a directory on Python's path.
-fn customised(dir: &Path) -> io::Result<String> {
+fn customised(dir: &Path, digests: &Digests) -> io::Result<String> {
     let mut seen = String::new();
     for name in ["sitecustomize", "usercustomize"] {
         for file in [format!("{name}.py"), format!("{name}/__init__.py")] {
-            match digest_of(&dir.join(&file)) {
-                Ok(digest) => seen.push_str(&format!("{file} {digest}\n")),
+            match digests.file(&dir.join(&file)) {
+                Ok(known) => seen.push_str(&format!("{file} {}\n", known.hex())),
                 Err(error) if is_absent(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -255,7 +258,8 @@ mod tests {
         let pairs = environment.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
         let environment = Environment::new(pairs);
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
-        Startup { root: Path::new("/"), environment: &environment, arguments: &arguments }
+        let digests = Digests::none();
+        Startup { root: Path::new("/"), environment: &environment, arguments: &arguments, digests: &digests }
             .refused(runner)
             .err()
     }

@@ -30,6 +30,20 @@ pub struct Receipts {
     tables: Arc<Mutex<BTreeMap<String, Option<Arc<Table>>>>>,
 }
 
+/// The table of entries that is there now, if it is among those that are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Now(Option<String>);
+
+/// A table as it is stored: a line an entry.
+fn text_of(table: &Table) -> io::Result<String> {
+    let mut text = Vec::new();
+    for entry in table.entries() {
+        serde_json::to_writer(&mut text, entry).map_err(io::Error::other)?;
+        text.push(b'\n');
+    }
+    String::from_utf8(text).map_err(io::Error::other)
+}
+
 /// Which test of which runner project a receipt is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
@@ -84,15 +98,54 @@ impl Receipts {
     /// # Errors
     /// When there is a file for it that is no receipt of it.
     pub fn find(&self, key: &Key<'_>, identity: &str) -> Result<Option<Receipt>, ReceiptFault> {
+        match self.parsed(key, identity)? {
+            Some(receipt) => self.followed(receipt, identity).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The table that is there now, for [`Receipts::find_now`].
+    pub fn now(&self, table: &Table) -> Now {
+        let digest = table.digest();
+        // Whole and unedited, byte for byte: then it need not be understood.
+        let bytes = fs::read(self.dir.join("tables").join(&digest)).ok();
+        let is_kept = bytes.is_some_and(|bytes| text_of(table).is_ok_and(|text| text.as_bytes() == bytes));
+        Now(is_kept.then_some(digest))
+    }
+
+    /// The same as [`Receipts::find`] for a test that has these members in the table of `now`: a
+    /// receipt that names the very same entries need not be held against its own once more.
+    ///
+    /// # Errors
+    /// When there is a file for it that is no receipt of it.
+    pub fn find_now(
+        &self,
+        key: &Key<'_>,
+        identity: &str,
+        (now, members): (&Now, &Members),
+    ) -> Result<Option<Receipt>, ReceiptFault> {
+        let Some(receipt) = self.parsed(key, identity)? else { return Ok(None) };
+        if now.0.as_ref() == Some(&receipt.table) && receipt.members == *members {
+            return Ok(Some(receipt));
+        }
+        self.followed(receipt, identity).map(Some)
+    }
+
+    /// A receipt for `key` that says it has this identity.
+    fn parsed(&self, key: &Key<'_>, identity: &str) -> Result<Option<Receipt>, ReceiptFault> {
         let name = format!("{identity}.{}", key.file_name());
         let Ok(bytes) = fs::read(self.dir.join("passed").join(name)) else { return Ok(None) };
         let receipt = Receipt::parse(&bytes)?;
         if receipt.identity != identity || !key.is_of(&receipt) {
             return Err(ReceiptFault::Tampered);
         }
-        // The identity must follow from the entries: a receipt that names another one lies.
+        Ok(Some(receipt))
+    }
+
+    /// The identity must follow from the entries: a receipt that names another one lies.
+    fn followed(&self, receipt: Receipt, identity: &str) -> Result<Receipt, ReceiptFault> {
         match self.identity_of(&receipt) {
-            Some(again) if again == identity => Ok(Some(receipt)),
+            Some(again) if again == identity => Ok(receipt),
             _ => Err(ReceiptFault::Tampered),
         }
     }
@@ -258,12 +311,7 @@ impl Receipts {
     /// When it cannot be written.
     pub fn put_table(&self, table: &Table) -> io::Result<String> {
         let digest = table.digest();
-        let mut text = String::new();
-        for entry in table.entries() {
-            text.push_str(&serde_json::to_string(entry).map_err(io::Error::other)?);
-            text.push('\n');
-        }
-        self.put("tables", &digest, text.as_bytes())?;
+        self.put("tables", &digest, text_of(table)?.as_bytes())?;
         self.tables.lock().unwrap_or_else(|e| e.into_inner()).remove(&digest);
         Ok(digest)
     }

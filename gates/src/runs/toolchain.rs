@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use owed_engine::receipt::{Dimension, Entry};
 
 use super::asked::{self, Family};
+use super::digests::Digests;
 use super::environment::Environment;
-use super::look::digest_of;
 
 /// A program that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,8 @@ impl<'a> Toolchain<'a> {
     ///
     /// # Errors
     /// When one cannot be read, or does not answer.
-    pub fn entries(&self, program: &Program, cwd: &Path) -> Result<Vec<Entry>, String> {
+    pub fn entries(&self, program: &Program, cwd: &Path, digests: &Digests) -> Result<Vec<Entry>, String> {
+        let digest_of = |path: &Path| digests.file(path).map(|known| known.hex());
         let mut entries = Vec::new();
         let mut at = program.path.clone();
         for _ in 0..4 {
@@ -158,7 +159,12 @@ impl<'a> Toolchain<'a> {
             match (family, interpreter) {
                 (Some(family), None) if family.is_plain(&file_name(&real)) => break,
                 (Some(family), _) => {
-                    entries.extend(asked::entries(family, &at, (self.root, cwd), self.environment)?);
+                    entries.extend(asked::entries(
+                        family,
+                        &at,
+                        (self.root, cwd),
+                        (self.environment, digests),
+                    )?);
                     break;
                 }
                 (None, Some(next)) if Family::of(&file_name(&next)).is_some() => at = next,

@@ -13,6 +13,7 @@ use owed_engine::selection::Selection;
 use owed_gates::queue::{Asks, Sight};
 use owed_gates::runs::coverage;
 use owed_gates::runs::decide::may_reuse;
+use owed_gates::runs::digests::Digests;
 use owed_gates::runs::environment::Environment;
 use owed_gates::runs::execute::{Executed, Runs};
 use owed_gates::runs::full::inventory;
@@ -85,7 +86,8 @@ impl Call<'_> {
         &self,
         go: &mut dyn FnMut(&Planned) -> anyhow::Result<Go>,
     ) -> anyhow::Result<Attempt> {
-        let session = Session::open_to(self.global, &self.work.against(), self.output, Some(Reading::Declarations))?;
+        let session =
+            Session::open_to(self.global, &self.work.against(), self.output, Some(Reading::Declarations))?;
         let (scene, mut items) = self.scene(&session)?;
         let bills = self.pay(&scene, &mut items);
         let mut ran = self.run(&scene, &mut items, go)?;
@@ -105,7 +107,7 @@ impl Call<'_> {
         let paid = Paid::open(session).with(args, session)?;
         let options = SelectOptions {
             all: work.selects_all(),
-            observed: paid.observed.by_path(),
+            observed: paid.observed.of_paths(compared.delta.changes.iter().flat_map(|change| change.paths())),
             ..SelectOptions::default()
         };
         let selection = session.timed("selection", || select(&project, &compared.delta, &options));
@@ -114,9 +116,11 @@ impl Call<'_> {
         let items = items(&project, &selection, &classes);
         let strict = args.env_strict.then(|| pinned(items.iter().map(|item| &item.class)));
         let environment = environment(strict.as_ref());
-        let context = self.context(session, &environment);
+        let digests = session.digests();
+        let context = self.context(session, &environment, &digests);
         let sight = sources.sight(&environment, &context.common);
         let before = session.timed("identities", || identify(&project, &asked(&items), &context));
+        session.keep_digests(&digests);
         let scene = Scene {
             session,
             project,
@@ -133,9 +137,15 @@ impl Call<'_> {
         Ok((scene, items))
     }
 
-    fn context<'c>(&'c self, session: &'c Session, environment: &'c Environment) -> Context<'c> {
+    fn context<'c>(
+        &'c self,
+        session: &'c Session,
+        environment: &'c Environment,
+        digests: &'c Digests,
+    ) -> Context<'c> {
         let common = standing(session, self.args);
-        Context { root: &session.site.root, environment, arguments: &self.args.runner_arguments, common }
+        let arguments = &self.args.runner_arguments;
+        Context { root: &session.site.root, environment, arguments, common, digests }
     }
 
     /// Takes what is paid for: by receipts of its own, by one of a run of everything, by kept
@@ -211,11 +221,8 @@ impl Call<'_> {
         ran: &mut Ran,
         is_covering: bool,
     ) -> anyhow::Result<After> {
-        let mut after = After {
-            same_tests: true,
-            files: Err("nothing was run".to_owned()),
-            sight: scene.sight.clone(),
-        };
+        let mut after =
+            After { same_tests: true, files: Err("nothing was run".to_owned()), sight: scene.sight.clone() };
         if !items.iter().any(|item| item.run) {
             return Ok(after);
         }
@@ -225,7 +232,9 @@ impl Call<'_> {
         observing::observe(project, items, &mut ran.executed, before, &mut observations);
         observing::keep((project, root), observations, self.output);
         let again = Session::open(self.global, &self.work.against(), self.output)?;
-        let context = self.context(scene.session, environment);
+        // What certifies reads: nothing that was known before counts now.
+        let unread = Digests::none();
+        let context = self.context(scene.session, environment, &unread);
         after.sight = self.work.look(&again).sight(environment, &context.common);
         let now = again.read(Reading::Declarations);
         after.same_tests = inventory(project) == inventory(&now);
@@ -233,7 +242,7 @@ impl Call<'_> {
             after.files = coverage::inventory(root, again.files());
         }
         let (numbers, asked) = self::again(scene, items, &now);
-        let context = self.context(&again, environment);
+        let context = self.context(&again, environment, &unread);
         let seen = again.timed("looked again", || identify(&now, &asked, &context));
         settled(
             project,
@@ -274,7 +283,8 @@ impl Call<'_> {
         if no_verdict.is_empty() {
             // What was asked for and not measured is not done.
             let missing = coverage.iter().flat_map(|coverage| &coverage.unmeasured);
-            let said = missing.map(|one| Denied::new("unmeasured", format!("{}: {}", one.runner, one.detail)));
+            let said =
+                missing.map(|one| Denied::new("unmeasured", format!("{}: {}", one.runner, one.detail)));
             no_verdict.extend(said);
         }
         let settle = |all: full::Worth| all.settle(&items, (bills.paid_at_once, after.same_tests), paid);

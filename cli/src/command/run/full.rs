@@ -71,7 +71,8 @@ impl Worth {
         if !items.iter().filter(|item| item.reused.is_none()).all(may) {
             return None;
         }
-        let receipt = paid.receipts.find(&KEY, &full.identity.hex()).ok()??;
+        let now = (&paid.receipts.now(&full.table), &full.members);
+        let receipt = paid.receipts.find_now(&KEY, &full.identity.hex(), now).ok()??;
         for item in items.iter_mut().filter(|item| item.reused.is_none()) {
             item.result.outcome = "reused";
             item.result.receipt = Some(receipt.id().to_owned());

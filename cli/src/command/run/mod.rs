@@ -10,6 +10,7 @@ mod full;
 mod observing;
 pub(super) mod parts;
 mod queued;
+mod recovering;
 mod shared;
 mod work;
 
@@ -23,6 +24,8 @@ use owed_gates::runs::execute::{Executed, NoRun, Runs, commands, execute};
 use owed_gates::runs::identify::{Asked, Identified};
 use owed_gates::runs::settle::{Settled, settle};
 use owed_gates::runs::store::Receipts;
+
+use rayon::prelude::*;
 
 use super::paid::Paid;
 use crate::answer;
@@ -120,8 +123,16 @@ fn asked(items: &[Item]) -> Vec<Asked> {
 
 /// Takes what is paid for, and says of the rest why it is not.
 fn reuse(project: &Project<'_>, items: &mut [Item], before: &Identified, paid: &Paid) {
-    for item in items {
-        match paid.decide(project, item.number, &item.class, before) {
+    let deciding = paid.deciding(before);
+    let decide = |item: &Item| deciding.decide(project, item.number, &item.class);
+    let decisions: Vec<Decision> = if paid.elsewhere.is_some() {
+        // Receipts of another checkout are written here on the way, one after the other.
+        items.iter().map(decide).collect()
+    } else {
+        items.par_iter().map(decide).collect()
+    };
+    for (item, decision) in items.iter_mut().zip(decisions) {
+        match decision {
             Decision::Reuse(receipt) => {
                 item.result.outcome = "reused";
                 item.result.receipt = Some(receipt.id().to_owned());

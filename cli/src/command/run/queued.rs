@@ -16,8 +16,8 @@ use owed_gates::lease::lanes::{BACKGROUND_WAIT, Busy, Lanes, Place};
 use owed_gates::queue::{Asks, Batch, Deferral, Outcome, Priority, Queue, Stay, Terms, Ticket, Turn, Wait};
 use owed_gates::supervise::{self, Memory, Scope, Stop, Weight};
 
-use super::work::{Attempt, Go, Limits, Planned, Work};
 use super::attempt::Call;
+use super::work::{Attempt, Go, Limits, Planned, Work};
 use super::{shared, show};
 use crate::answer::run::{Denied, RunAnswer};
 use crate::args::{Global, Run};
@@ -63,15 +63,33 @@ fn terms(args: &Run) -> Terms {
     }
 }
 
+/// The arguments of a call that works on requests of others, as they want it.
+pub(super) fn with_terms(args: &Run, terms: &Terms, asks: &Asks) -> Run {
+    Run {
+        paths: Vec::new(),
+        base: None,
+        all: asks.full,
+        workers: terms.workers.and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
+        timeout: terms.timeout_ms.map(Duration::from_millis),
+        no_reuse: terms.no_reuse,
+        env_strict: terms.env_strict,
+        coverage: asks.coverage,
+        artifacts_out: None,
+        audit: None,
+        runner_arguments: terms.arguments.clone(),
+        ..args.clone()
+    }
+}
+
 /// One call, with the queue of its project.
-struct Desk<'a> {
-    global: &'a Global,
-    args: &'a Run,
-    output: &'a Output,
-    queue: Queue,
-    lanes: Lanes,
-    stop: Stop,
-    priority: Priority,
+pub(super) struct Desk<'a> {
+    pub(super) global: &'a Global,
+    pub(super) args: &'a Run,
+    pub(super) output: &'a Output,
+    pub(super) queue: Queue,
+    pub(super) lanes: Lanes,
+    pub(super) stop: Stop,
+    pub(super) priority: Priority,
     terms: Terms,
     /// How long it has waited so far, its own work not counted.
     waited: Cell<Duration>,
@@ -167,19 +185,21 @@ impl Desk<'_> {
     }
 
     /// The lanes are ours: works on this call's own request, and then on what else is there.
-    fn work_off(&self, mut place: Place, mut ticket: Option<Ticket>) -> anyhow::Result<Exit> {
-        let mut done = self.own(&mut ticket)?;
+    fn work_off(&self, place: Place, mut ticket: Option<Ticket>) -> anyhow::Result<Exit> {
+        let mut place = Some(place);
+        let aside = self.aside()?;
+        let mut done = self.own(&mut ticket, &aside)?;
         // A run whose inputs were written to meanwhile is planned again, once.
         if is_stale(&done.attempt.answer) {
-            done = self.own(&mut ticket)?;
+            done = self.own(&mut ticket, &aside)?;
         }
         let Done { attempt: mut all, requests, mut discharged } = done;
-        let mut tried: BTreeSet<String> = requests.into_iter().collect();
-        let may_go_on = all.answer.no_verdict.is_empty() || tried.is_empty();
+        let may_go_on = all.answer.no_verdict.is_empty() || requests.is_empty();
+        let mut tried: BTreeSet<String> = requests.into_iter().chain(aside).collect();
         while self.takes_all() && may_go_on && self.stop.reason().is_none() {
             let Some((terms, asks)) = self.queue.next(None, &tried)? else { break };
-            match self.turn(Some(place), None) {
-                Turn::Ours(again) => place = again,
+            match self.turn(place.take(), None) {
+                Turn::Ours(again) => place = Some(again),
                 Turn::Deferred(why) => {
                     all.answer.no_verdict.push(Denied::new(why.reason, why.detail));
                     break;
@@ -200,13 +220,27 @@ impl Desk<'_> {
             all.answer.queue.request = Some(ticket.id.clone());
             all.answer.queue.joined = ticket.joined;
         }
+        let may_recover = self.takes_all() && !self.args.coverage && !self.args.background;
+        let is_answered = all.answer.no_verdict.is_empty() && self.stop.reason().is_none();
+        let recovered = if may_recover && is_answered { self.recover(place)? } else { None };
+        let mut exit = Exit::Answered;
+        if let Some(recovered) = recovered {
+            exit = recovered.exit;
+            discharged.extend(recovered.discharged);
+            for more in recovered.answers {
+                // What was put off or cannot be measured is no part of this call's own question.
+                all.answer.add(RunAnswer { no_verdict: Vec::new(), ..more.answer });
+                all.executed.extend(more.executed);
+            }
+        }
         all.answer.queue.discharged = discharged;
-        self.finish(all)
+        let own = self.finish(all)?;
+        Ok(if own == Exit::Answered { exit } else { own })
     }
 
     /// This call's own request, with the pending ones that have the same terms.
-    fn own(&self, ticket: &mut Option<Ticket>) -> anyhow::Result<Done> {
-        let also = match self.queue.next(Some(&self.terms), &BTreeSet::new())? {
+    fn own(&self, ticket: &mut Option<Ticket>, aside: &BTreeSet<String>) -> anyhow::Result<Done> {
+        let also = match self.queue.next(Some(&self.terms), aside)? {
             Some((_, asks)) if self.takes_all() => asks,
             _ => Asks::default(),
         };
@@ -241,22 +275,7 @@ impl Desk<'_> {
 
     /// Requests of others, as they want it.
     fn others(&self, terms: &Terms, asks: Asks) -> anyhow::Result<Done> {
-        let args = Run {
-            paths: Vec::new(),
-            base: None,
-            all: asks.full,
-            workers: terms.workers.and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
-            timeout: terms.timeout_ms.map(Duration::from_millis),
-            no_reuse: terms.no_reuse,
-            env_strict: terms.env_strict,
-            // A call without coverage leaves requests for it in the queue: where it cannot be
-            // measured, they would keep every other run from its verdict.
-            coverage: asks.coverage && self.args.coverage,
-            artifacts_out: None,
-            audit: None,
-            runner_arguments: terms.arguments.clone(),
-            ..self.args.clone()
-        };
+        let args = with_terms(self.args, terms, &asks);
         let work = Work { own: None, also: asks, shared: None };
         let mut batch = None;
         let mut go = |planned: &Planned<'_>| {
@@ -273,7 +292,7 @@ impl Desk<'_> {
     }
 
     /// Whether tests may be run now, and how far.
-    fn admitted(&self, args: &Run, planned: &Planned<'_>) -> Go {
+    pub(super) fn admitted(&self, args: &Run, planned: &Planned<'_>) -> Go {
         if args.background && planned.is_whole {
             let detail = "every test is owed, which background work does not take on; `owed run` does";
             return Go::Defer(Denied::new("full-scope", detail));
@@ -386,7 +405,7 @@ fn is_stale(answer: &RunAnswer) -> bool {
 
 /// Whether every test there is has a verdict: a selection never stands for all, whatever is
 /// in it.
-fn is_full(answer: &RunAnswer) -> bool {
+pub(super) fn is_full(answer: &RunAnswer) -> bool {
     let names = |answer: &RunAnswer| answer.results.iter().map(|r| r.path.clone()).collect::<BTreeSet<_>>();
     let asked = Scope::Full(names(answer));
     let with_verdict =

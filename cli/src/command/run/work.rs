@@ -240,6 +240,15 @@ impl Limits {
         })
     }
 
+    /// The same for one batch of a recovery: as long as its process may take, and no more
+    /// workers than that.
+    pub(super) fn within(mut self, process: Duration, workers: usize) -> Self {
+        self.timeout = process;
+        let most = |asked: usize| asked.min(workers);
+        self.workers = Some(self.workers().map_or(workers, most));
+        self
+    }
+
     /// How many workers a runner may use: what was asked for, else as many as the processors
     /// that are idle and the memory that is free now; its own choice when nothing is scarce.
     pub(super) fn workers(&self) -> Option<usize> {
