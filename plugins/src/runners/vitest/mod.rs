@@ -129,7 +129,8 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
     let context = context(view.tree, packages, place);
     let (sources, mut unknown) = projects::of(&context);
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
-    if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
+    let is_known = |d: &Draft| d.unknown.is_empty() && d.matcher.checker.unknown.is_empty();
+    if unknown.is_empty() && drafts.iter().all(is_known) {
         return drafts;
     }
     let error = match child::load(view, place) {
@@ -146,6 +147,8 @@ fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Dr
         draft.unknown.extend(unknown.iter().cloned());
         draft.project.unsettled =
             unsettled("vitest", draft.config.as_deref(), &draft.unknown, error.as_deref());
+        draft.matcher.checker.unsettled =
+            unsettled("vitest", draft.config.as_deref(), &draft.matcher.checker.unknown, error.as_deref());
     }
     drafts
 }
