@@ -163,11 +163,34 @@ impl<'a> Walk<'_, 'a> {
                     Some(AstKind::FunctionBody(_) | AstKind::ArrowFunctionExpression(_)) => body.is_some(),
                     _ => false,
                 };
-                if direct {
+                let hook = body.is_some_and(|b| matches!(b.role, Role::BeforeEach | Role::BeforeAll));
+                if direct && (!hook || self.is_sure_hook(call)) {
                     self.note_fake(call.span.end);
                 }
             }
         }
+    }
+
+    /// Whether the hook around `call` is registered in any case, and gets as far as this.
+    fn is_sure_hook(&self, call: &CallExpression<'a>) -> bool {
+        let function = |node: &AstKind<'a>| match node {
+            AstKind::ArrowFunctionExpression(it) => Some(it.span),
+            AstKind::Function(it) => Some(it.span),
+            _ => None,
+        };
+        let found = self.stack.iter().enumerate().rev().find_map(|(at, node)| Some((at, function(node)?)));
+        let Some((at, span)) = found else { return false };
+        let above = |by: usize| at.checked_sub(by).map(|at| &self.stack[at]);
+        let registered = matches!(
+            (above(1), above(2), above(3)),
+            (
+                Some(AstKind::CallExpression(_)),
+                Some(AstKind::ExpressionStatement(_)),
+                Some(AstKind::Program(_) | AstKind::FunctionBody(_))
+            )
+        );
+        let before = self.source.get(span.start as usize..call.span.start as usize).unwrap_or("return");
+        registered && !before.contains("return")
     }
 
     fn note_fake(&mut self, from: u32) {
@@ -300,17 +323,25 @@ impl<'a> Walk<'_, 'a> {
         Clock { stops: stops.filter(|_| !concurrent), restarts, early: None, answered: Vec::new() }
     }
 
-    /// Whether a stopped clock answers a read: what is called is looked up where it stands, in
-    /// a function, and not under a name that was given before.
+    /// Whether a stopped clock answers a read wherever it comes from: what is called is looked
+    /// up where it stands, in a function.
     pub(super) fn is_answered(&self, noted: &Noted) -> bool {
+        !noted.bodies.is_empty() && self.looks_up(noted)
+    }
+
+    /// Whether a read is one that fake timers answer, by the global name, and not under one
+    /// that was given to the real clock before.
+    fn looks_up(&self, noted: &Noted) -> bool {
         let operation = noted.effect.operation.as_str();
-        if noted.bodies.is_empty() || !ANSWERED.contains(&operation) {
+        if !ANSWERED.contains(&operation) {
             return false;
         }
         let global = operation.split('.').next().unwrap_or(operation);
         let owed_engine::facts::Span { start, end } = noted.effect.span;
         let text = self.source.get(start as usize..end as usize).unwrap_or_default();
         let text = text.strip_prefix("new").map_or(text, str::trim_start);
+        let of_global = ["globalThis.", "window.", "global.", "self."];
+        let text = of_global.iter().find_map(|global| text.strip_prefix(global)).unwrap_or(text);
         let rest = text.strip_prefix(global);
         let is_whole = rest
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')));
@@ -329,17 +360,17 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let zone = EffectClass::Pinned(Pin::Named("TZ".to_owned()));
-        self.effects.retain_mut(|noted| {
-            let operation = noted.effect.operation.as_str();
-            let concerned = ANSWERED.contains(&operation);
+        let mut effects = std::mem::take(&mut self.effects);
+        effects.retain_mut(|noted| {
             let clock = noted.effect.class == EffectClass::Opaque(owed_engine::facts::Opaque::Clock);
-            if !(concerned && clock && timers.fakes.iter().any(|fake| timers.lifts(fake, noted))) {
+            let lifted = clock && timers.fakes.iter().any(|fake| timers.lifts(fake, noted));
+            if !(lifted && self.looks_up(noted)) {
                 return true;
             }
-            let date = operation == "Date";
             noted.effect.class = zone.clone();
-            date
+            noted.effect.operation == "Date"
         });
+        self.effects = effects;
     }
 }
 
