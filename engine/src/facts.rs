@@ -25,6 +25,58 @@ pub struct FileFacts {
     pub tests: Vec<Test>,
     /// Where the reader had to give up. Not empty means: the facts are partial.
     pub damage: Vec<Damage>,
+    /// What it says about a stopped clock, when anything. Only kept with declarations.
+    pub clock: Option<Box<Clock>>,
+}
+
+/// What a file says about a clock that tests stop at a literal time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// How it stops the clock before the body of every test, if it does.
+    pub stops: Option<Stops>,
+    /// When it may start the real clock again, or stop it at another time.
+    pub restarts: Restarts,
+    /// Names of its bindings that its statements refer to outside of bodies of tests, sorted.
+    /// `None` when that is not known: then all that they refer to may be used before.
+    pub early: Option<Vec<String>>,
+    /// Effects that a stopped clock answers, because they look it up anew each time.
+    pub answered: Vec<Answered>,
+}
+
+/// How a file stops the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stops {
+    /// Before each test.
+    Each,
+    /// Before the first one.
+    Once,
+}
+
+/// When a file may start the real clock again; the latest is the least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restarts {
+    /// It does not.
+    #[default]
+    Never,
+    /// After the last test.
+    AfterAll,
+    /// After each test.
+    AfterEach,
+    /// At any time.
+    Anytime,
+}
+
+/// An effect that a stopped clock answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// Its number among the effects of the file.
+    pub effect: u32,
+    /// What is left of it.
+    pub leaves: Option<Pin>,
+    /// Whether it stands in the body of a test itself.
+    pub in_test: bool,
 }
 
 /// A half-open byte range of the file.
@@ -273,6 +325,8 @@ pub enum Opaque {
     Clock,
     Random,
     Network,
+    /// The network, where every host that is named is literally this machine.
+    Loopback,
     Subprocess,
     ComputedLoad,
     Eval,
@@ -313,12 +367,17 @@ impl Opaque {
         )
     }
 
+    /// What is known besides, for people; it changes no class.
+    pub fn label(self) -> Option<&'static str> {
+        (self == Self::Loopback).then_some("loopback-only")
+    }
+
     /// The word used in answers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Clock => "clock",
             Self::Random => "random",
-            Self::Network => "network",
+            Self::Network | Self::Loopback => "network",
             Self::Subprocess => "subprocess",
             Self::ComputedLoad => "computed-load",
             Self::Eval => "eval",

@@ -41,6 +41,7 @@ impl View<'_> {
 pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
     facts.offered.clear();
+    facts.clock = None;
     for import in &mut facts.imports {
         import.span = Span::default();
     }

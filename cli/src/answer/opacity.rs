@@ -86,6 +86,10 @@ pub(crate) struct Reason {
     pub class: &'static str,
     /// Why: `clock`, `random`, `eval` and so on; for an input with a name its kind.
     pub reason: &'static str,
+    /// What is known of the reason besides, without an effect on the class: `loopback-only`
+    /// for a network of which every host is literally this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'static str>,
     /// The operation, or the specifier.
     pub operation: String,
     /// Project-relative path.
@@ -247,6 +251,7 @@ impl From<ReasonHere> for Reason {
         Self {
             class: place.class.word(),
             reason: place.reason,
+            label: place.label,
             operation: place.operation,
             line: place.line,
             column: place.column,

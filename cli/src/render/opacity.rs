@@ -113,7 +113,8 @@ fn because(reason: &Reason, view: View) -> String {
         0 | 1 => String::new(),
         places => format!(", and at {} more", count(places - 1, "place")),
     };
-    let text = format!("{}: {} ({}{when}{more})", reason.class, reason.operation, reason.reason);
+    let label = reason.label.map_or_else(String::new, |label| format!(", {label}"));
+    let text = format!("{}: {} ({}{label}{when}{more})", reason.class, reason.operation, reason.reason);
     let _ = writeln!(
         out,
         "  {}  {}",

@@ -52,6 +52,8 @@ pub struct ReasonHere {
     pub class: Opacity,
     /// Why: a word of [`Opaque`], or of [`PinName`] for an input with a name.
     pub reason: &'static str,
+    /// What is known of the reason besides: `loopback-only`.
+    pub label: Option<&'static str>,
     /// The operation, or the specifier.
     pub operation: String,
     /// Project-relative path.
@@ -157,6 +159,7 @@ pub(crate) fn here(
     ReasonHere {
         class: fact.opacity,
         reason,
+        label: fact.reason.and_then(Opaque::label),
         operation: fact.operation.to_string(),
         path: path.to_owned(),
         line: fact.line,
@@ -186,6 +189,16 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
         Origin::Offered(number) => &module.facts.offered[number as usize],
         Origin::Import(_) | Origin::File => return Vec::new(),
     };
+    // What a stopped clock leaves.
+    if let (EffectClass::Opaque(_), Origin::Effect(number)) = (&effect.class, cause.fact.origin) {
+        let clock = module.facts.clock.iter().flat_map(|clock| &clock.answered);
+        let left = clock.filter(|answered| answered.effect == number).filter_map(|a| a.leaves.as_ref());
+        let name = |pin: &Pin| match pin {
+            Pin::Named(name) => Some(PinName::Named(name.clone())),
+            _ => None,
+        };
+        return left.filter_map(name).collect();
+    }
     pins_of(project, class, module.path, effect)
 }
 
@@ -260,7 +273,7 @@ fn fix(project: &Project<'_>, path: &str, fact: &Trait) -> String {
         }
         (_, Opaque::Clock) => "pass the time in, or fake it with a literal date before it is read".to_owned(),
         (_, Opaque::Random) => "pass a generator with a literal seed in".to_owned(),
-        (_, Opaque::Network) => "answer from the test instead of the network".to_owned(),
+        (_, Opaque::Network | Opaque::Loopback) => "answer from the test instead of the network".to_owned(),
         (_, Opaque::Subprocess) => {
             "start a script of the project by its literal path, or test what it does in this process"
                 .to_owned()

@@ -32,6 +32,12 @@ pub(crate) struct Liveness<'p> {
     pub(crate) suites: UnitId,
     /// What some test may depend on that no edge names.
     pub(crate) causes: Vec<Cause<'p>>,
+    /// How many of the causes are written in the files; those after them are what is left of
+    /// others.
+    pub(crate) written: usize,
+    /// By cause: what a stopped clock makes of it.
+    pub(crate) answered: FxHashMap<usize, Left>,
+    numbers: FxHashMap<NodeId, u32>,
     /// By module: its node; the modules of installed packages come last and have none.
     nodes: Vec<NodeId>,
     /// By module: its first unit.
@@ -49,6 +55,15 @@ pub(crate) struct Cause<'p> {
     pub(crate) at: At<'p>,
     /// What it is.
     pub(crate) fact: Cow<'p, Trait>,
+}
+
+/// What a stopped clock makes of a cause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    /// The cause that is left, if any.
+    pub(crate) left: Option<usize>,
+    /// Whether it stands in the body of a test itself.
+    pub(crate) in_test: bool,
 }
 
 /// Where a cause is written.
@@ -178,6 +193,8 @@ impl<'p> Liveness<'p> {
                 fact: Cow::Owned(of_runner(effect)),
             }));
         }
+        let written = causes.len();
+        let answered = answered(&modules, &mut causes);
         let firsts = modules.iter().map(|module| module.first).collect();
         Self {
             units: Units::new(edges),
@@ -185,6 +202,9 @@ impl<'p> Liveness<'p> {
             tests,
             suites,
             causes,
+            written,
+            answered,
+            numbers,
             nodes,
             firsts,
             between: Mutex::default(),
@@ -202,6 +222,35 @@ impl<'p> Liveness<'p> {
     /// The node of a module; `None` for those of installed packages.
     pub(crate) fn node(&self, module: u32) -> Option<NodeId> {
         self.nodes.get(module as usize).copied()
+    }
+
+    /// The module of a node.
+    pub(crate) fn module_at(&self, node: NodeId) -> Option<u32> {
+        self.numbers.get(&node).copied()
+    }
+
+    /// Whether a unit is a declaration of a module, and not the loading of one.
+    pub(crate) fn is_declaration(&self, unit: UnitId) -> bool {
+        self.module_of(unit).is_some_and(|module| {
+            module.split && unit >= module.unit(Part::Declaration(0)) && unit < module.first + module.size()
+        })
+    }
+
+    /// By unit: whether it is reached from `starts`. `instead` gives other edges of a unit.
+    pub(crate) fn reach<'a>(
+        &'a self,
+        starts: impl IntoIterator<Item = UnitId>,
+        instead: impl Fn(UnitId) -> Option<&'a [UnitId]>,
+    ) -> Vec<bool> {
+        let mut reached = vec![false; self.units.len()];
+        let mut open: Vec<UnitId> = starts.into_iter().collect();
+        while let Some(unit) = open.pop() {
+            if std::mem::replace(&mut reached[unit as usize], true) {
+                continue;
+            }
+            open.extend(instead(unit).unwrap_or_else(|| self.units.of(unit)));
+        }
+        reached
     }
 
     /// The number of the module that a unit belongs to; `None` for tests and suites.
@@ -276,6 +325,32 @@ impl<'p> Liveness<'p> {
         }
         chain
     }
+}
+
+/// By cause, what is left of it where a stopped clock answers; that is added to the causes.
+fn answered(modules: &[Module<'_>], causes: &mut Vec<Cause<'_>>) -> FxHashMap<usize, Left> {
+    let mut found = FxHashMap::default();
+    for number in 0..causes.len() {
+        let cause = &causes[number];
+        let (At::Module(at), Origin::Effect(effect)) = (cause.at, cause.fact.origin) else { continue };
+        let clock = modules[at as usize].facts.clock.as_deref();
+        let Some(answered) = clock.and_then(|c| c.answered.iter().find(|a| a.effect == effect)) else {
+            continue;
+        };
+        if cause.fact.reason != Some(Opaque::Clock) {
+            continue;
+        }
+        let in_test = answered.in_test;
+        let mut left = None;
+        if answered.leaves.is_some() {
+            let fact = Trait { opacity: Opacity::Pinned, reason: None, ..cause.fact.clone().into_owned() };
+            left = Some(causes.len());
+            let cause = Cause { unit: cause.unit, at: cause.at, fact: Cow::Owned(fact) };
+            causes.push(cause);
+        }
+        found.insert(number, Left { left, in_test });
+    }
+    found
 }
 
 /// Whether an effect of the same line says what an import that is computed says, too.

@@ -17,6 +17,7 @@ mod module;
 mod packages;
 mod reach;
 mod report;
+mod stopped;
 mod units;
 
 pub(crate) use classes::Classes;

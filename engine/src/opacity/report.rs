@@ -12,6 +12,7 @@ use super::liveness::{At, Cause, Liveness};
 use super::module::UnitId;
 use super::packages::{Budget, Packages};
 use super::reach::{Reached, Way};
+use super::stopped::without_answered;
 use crate::closure;
 use crate::facts::{FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
@@ -119,7 +120,7 @@ pub fn opacity_with(project: &Project<'_>, options: &OpacityOptions) -> OpacityR
     let live = Liveness::new(project, &packages);
     let described = Described::new(project, &live);
     let back = live.units.reversed();
-    let units: Vec<UnitId> = live.causes.iter().map(|cause| cause.unit).collect();
+    let units: Vec<UnitId> = live.causes[..live.written].iter().map(|cause| cause.unit).collect();
     let reached = Reached::new(&live.units, &back, &units);
     let asked =
         |path: &str| paths.is_empty() || paths.iter().any(|p| p.is_empty() || path::is_within(path, p));
@@ -185,7 +186,15 @@ fn tests(project: &Project<'_>, live: &Liveness<'_>, described: &Described, reac
                 |cause: &usize| !isolated || live.causes[*cause].fact.reason != Some(Opaque::MutateGlobal);
             let causes: BTreeSet<usize> =
                 units.iter().flat_map(|unit| reached.causes(*unit)).filter(counts).collect();
-            let causes: Vec<usize> = causes.into_iter().collect();
+            let all: Vec<usize> = causes.into_iter().collect();
+            // A file of several runner projects has to be lifted in each: it is left alone.
+            let causes = match units.as_slice() {
+                [unit] => {
+                    let test = (unit - live.tests) as usize;
+                    without_answered(project, live, test, all, &reached.causes(*unit))
+                }
+                _ => all,
+            };
             let class = causes.iter().map(|cause| described.class(*cause)).max().unwrap_or(Opacity::Pure);
             Found { key, units, causes, class }
         })
@@ -266,7 +275,9 @@ fn reason(
     let mut own = causes.iter().filter(|cause| found.causes.binary_search(cause).is_ok());
     let places: BTreeSet<usize> = own.clone().map(|cause| described.place_of[*cause]).collect();
     let nearest = own.find(|cause| live.causes[**cause].unit == goal)?;
-    let place = described.places[described.place_of[*nearest]].clone();
+    let mut place = described.places[described.place_of[*nearest]].clone();
+    // A label holds for a test when it holds for every place.
+    place.label = place.label.filter(|_| places.iter().all(|at| described.places[*at].label.is_some()));
     let shared = way.get(1).is_some_and(|&unit| {
         unit >= live.suites || live.module_of(unit).is_some_and(|module| module.path != found.key.0)
     });
@@ -289,7 +300,7 @@ fn files(
     for module in &live.modules {
         reached.entry(module.path).or_default();
     }
-    for (number, cause) in live.causes.iter().enumerate() {
+    for (number, cause) in live.causes[..live.written].iter().enumerate() {
         let own = reached.entry(live.path(cause.at)).or_default();
         own.0.insert(described.place_of[number]);
         own.1.extend(&described.pins[number]);

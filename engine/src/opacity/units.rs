@@ -226,7 +226,12 @@ fn loaded(modules: &[Module<'_>], module: &Module<'_>, at: u32, import: &Import,
 }
 
 /// What the names that a declaration refers to stand for.
-fn references<'p>(modules: &[Module<'p>], number: u32, names: &'p [String], list: &mut Vec<UnitId>) {
+pub(crate) fn references<'p>(
+    modules: &[Module<'p>],
+    number: u32,
+    names: &'p [String],
+    list: &mut Vec<UnitId>,
+) {
     let module = &modules[number as usize];
     let mut lookup = Lookup::new(modules);
     for name in names.iter().filter(|name| *name != SUBCLASSES) {

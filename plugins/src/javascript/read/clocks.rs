@@ -4,10 +4,11 @@
 //! `setSystemTime("2020-01-01")`) and the call comes first in every run: earlier in the
 //! same function, at the top of the file, or in a `beforeEach` of the suite around the
 //! test. Anything that could start the real clock again in between, or that concerns
-//! more than dates and plain timers, lifts nothing. Reads in other files are never
-//! lifted: their imports may read first.
+//! more than dates and plain timers, lifts nothing. Of reads in other files only the reader
+//! of those can say whether they look the clock up anew ([`Walk::is_answered`]), and only the
+//! engine whether anything uses them before the clock stands still.
 
-use owed_engine::facts::{EffectClass, Pin};
+use owed_engine::facts::{Clock, EffectClass, Pin, Restarts, Stops};
 use oxc_ast::AstKind;
 use oxc_ast::ast::{Argument, CallExpression, Expression, ExpressionStatement};
 use oxc_span::{GetSpan, Span};
@@ -104,6 +105,13 @@ impl<'a> Walk<'_, 'a> {
             _ => Role::Other,
         };
         self.bodies.push(Body { role, span });
+        self.units.late = is_late(&self.bodies);
+    }
+
+    /// A function is left.
+    pub(super) fn leave_body(&mut self) {
+        self.bodies.pop();
+        self.units.late = is_late(&self.bodies);
     }
 
     fn role_of(&self, call: &'a CallExpression<'a>) -> Role {
@@ -155,11 +163,34 @@ impl<'a> Walk<'_, 'a> {
                     Some(AstKind::FunctionBody(_) | AstKind::ArrowFunctionExpression(_)) => body.is_some(),
                     _ => false,
                 };
-                if direct {
+                let hook = body.is_some_and(|b| matches!(b.role, Role::BeforeEach | Role::BeforeAll));
+                if direct && (!hook || self.is_sure_hook(call)) {
                     self.note_fake(call.span.end);
                 }
             }
         }
+    }
+
+    /// Whether the hook around `call` is registered in any case, and gets as far as this.
+    fn is_sure_hook(&self, call: &CallExpression<'a>) -> bool {
+        let function = |node: &AstKind<'a>| match node {
+            AstKind::ArrowFunctionExpression(it) => Some(it.span),
+            AstKind::Function(it) => Some(it.span),
+            _ => None,
+        };
+        let found = self.stack.iter().enumerate().rev().find_map(|(at, node)| Some((at, function(node)?)));
+        let Some((at, span)) = found else { return false };
+        let above = |by: usize| at.checked_sub(by).map(|at| &self.stack[at]);
+        let registered = matches!(
+            (above(1), above(2), above(3)),
+            (
+                Some(AstKind::CallExpression(_)),
+                Some(AstKind::ExpressionStatement(_)),
+                Some(AstKind::Program(_) | AstKind::FunctionBody(_))
+            )
+        );
+        let before = self.source.get(span.start as usize..call.span.start as usize).unwrap_or("return");
+        registered && !before.contains("return")
     }
 
     fn note_fake(&mut self, from: u32) {
@@ -271,6 +302,57 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// What the file says about a stopped clock to the files that it is used with; before
+    /// anything is lifted. Which effects it answers is said when they have numbers.
+    pub(super) fn clock(&self) -> Clock {
+        let end = u32::try_from(self.source.len()).unwrap_or(u32::MAX);
+        let concurrent = self.source.contains(".concurrent");
+        // At the top of the file, or in a hook there: `to` is the end of the file.
+        let stops = self.timers.fakes.iter().filter(|fake| fake.to == end && fake.by != By::Order);
+        let stops = stops.map(|fake| if fake.by == By::Each { Stops::Each } else { Stops::Once }).min();
+        let restarts = self.timers.reals.iter().map(|real| match real.hook {
+            Some(Role::AfterAll) => Restarts::AfterAll,
+            Some(Role::AfterEach) => Restarts::AfterEach,
+            _ => Restarts::Anytime,
+        });
+        let other = self.imports.iter().any(|import| OTHERS.contains(&import.specifier.as_str()));
+        let restarts = restarts.max().unwrap_or_default().max(match other {
+            true => Restarts::Anytime,
+            false => Restarts::Never,
+        });
+        Clock { stops: stops.filter(|_| !concurrent), restarts, early: None, answered: Vec::new() }
+    }
+
+    /// Whether a stopped clock answers a read wherever it comes from: what is called is looked
+    /// up where it stands, in a function.
+    pub(super) fn is_answered(&self, noted: &Noted) -> bool {
+        !noted.bodies.is_empty() && self.looks_up(noted)
+    }
+
+    /// Whether a read is one that fake timers answer, by the global name, and not under one
+    /// that was given to the real clock before.
+    fn looks_up(&self, noted: &Noted) -> bool {
+        let operation = noted.effect.operation.as_str();
+        if !ANSWERED.contains(&operation) {
+            return false;
+        }
+        let global = operation.split('.').next().unwrap_or(operation);
+        let owed_engine::facts::Span { start, end } = noted.effect.span;
+        let text = self.source.get(start as usize..end as usize).unwrap_or_default();
+        let text = text.strip_prefix("new").map_or(text, str::trim_start);
+        let of_global = ["globalThis.", "window.", "global.", "self."];
+        let text = of_global.iter().find_map(|global| text.strip_prefix(global)).unwrap_or(text);
+        let rest = text.strip_prefix(global);
+        let is_whole = rest
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')));
+        is_whole && self.scoping.symbol_names().all(|name| name != global)
+    }
+
+    /// What is left of a read that a stopped clock answers.
+    pub(super) fn leaves(operation: &str) -> Option<Pin> {
+        (operation == "Date").then(|| Pin::Named("TZ".to_owned()))
+    }
+
     /// Takes back the reads that come after a literal time.
     pub(super) fn lift_clocks(&mut self) {
         let timers = std::mem::take(&mut self.timers);
@@ -278,19 +360,33 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         let zone = EffectClass::Pinned(Pin::Named("TZ".to_owned()));
-        self.effects.retain_mut(|noted| {
-            let operation = noted.effect.operation.as_str();
-            let concerned = matches!(operation, "Date" | "Date.now" | "setTimeout" | "setInterval");
+        let mut effects = std::mem::take(&mut self.effects);
+        effects.retain_mut(|noted| {
             let clock = noted.effect.class == EffectClass::Opaque(owed_engine::facts::Opaque::Clock);
-            if !(concerned && clock && timers.fakes.iter().any(|fake| timers.lifts(fake, noted))) {
+            let lifted = clock && timers.fakes.iter().any(|fake| timers.lifts(fake, noted));
+            if !(lifted && self.looks_up(noted)) {
                 return true;
             }
-            let date = operation == "Date";
             noted.effect.class = zone.clone();
-            date
+            noted.effect.operation == "Date"
         });
+        self.effects = effects;
     }
 }
+
+/// Whether what stands in these functions runs only in tests: the body of one, which no hook
+/// or declaration of the file is around.
+pub(super) fn is_late(bodies: &[Body]) -> bool {
+    let first = bodies.iter().position(|body| body.role == Role::Case);
+    first.is_some_and(|at| bodies[..at].iter().all(|body| matches!(body.role, Role::Suite | Role::Other)))
+}
+
+/// Operations that fake timers answer.
+const ANSWERED: &[&str] = &["Date", "Date.now", "setInterval", "setTimeout"];
+
+/// Packages that set the time in ways of their own.
+const OTHERS: &[&str] =
+    &["@sinonjs/fake-timers", "jest-date-mock", "lolex", "mockdate", "sinon", "timekeeper"];
 
 /// What a call says about the time.
 enum Settles {

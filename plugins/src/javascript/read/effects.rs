@@ -250,6 +250,9 @@ impl<'a> Walk<'_, 'a> {
                     self.locale(op, usage, span, up);
                 }
             }
+            Class::Opaque(Opaque::Network) if self.is_loopback(op, usage) => {
+                self.opaque(shown, Opaque::Loopback, span);
+            }
             Class::Opaque(reason) => self.opaque(shown, *reason, span),
             Class::Env => match op.path.get(covered) {
                 Some(&"hasOwnProperty") if matches!(usage, Usage::Call(_)) => {

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use owed_engine::facts::{Declaration, DeclarationKind, Effect, FileFacts, ImportKind, Names, Span, When};
+use owed_engine::facts::{
+    Answered, Clock, Declaration, DeclarationKind, Effect, FileFacts, ImportKind, Names, Span, When,
+};
 use oxc_parser::Token;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,10 +21,16 @@ impl<'a> Walk<'_, 'a> {
         self.jsx_runtime();
         self.settle_watched();
         self.release();
+        let mut clock = self.clock();
         self.lift_clocks();
         let declarations = tokens.map(|tokens| self.declarations_of(tokens)).unwrap_or_default();
         let mut facts = FileFacts { declarations, ..FileFacts::default() };
-        facts.effects = self.effects_of();
+        // Tests that run at the same time change the clock under each other.
+        if tokens.is_some() && !self.tests.is_empty() && !self.source.contains(".concurrent") {
+            clock.early = Some(self.early());
+        }
+        (facts.effects, clock.answered) = self.effects_of();
+        facts.clock = (tokens.is_some() && clock != Clock::default()).then(|| Box::new(clock));
         facts.tests = self.tests;
         facts.exports = self.exports;
         facts.exports.sort_by(|a, b| (&a.name, &a.local).cmp(&(&b.name, &b.local)));
@@ -124,17 +132,37 @@ impl<'a> Walk<'_, 'a> {
         declarations
     }
 
-    /// Each operation once a declaration and class, where it is first seen.
-    fn effects_of(&mut self) -> Vec<Effect> {
-        let mut seen: FxHashSet<(u32, bool, String, String)> = FxHashSet::default();
+    /// What the file's statements refer to outside of bodies of tests.
+    fn early(&self) -> Vec<String> {
+        let units = &self.units;
+        let mut early: Vec<String> =
+            units.early.iter().map(|symbol| self.scoping.symbol_name(*symbol).to_owned()).collect();
+        // Where a namespace or a load is used is not told apart.
+        early.extend(units.texts.iter().filter(|(unit, _)| *unit == MODULE).map(|(_, text)| text.clone()));
+        early.sort_unstable();
+        early.dedup();
+        early
+    }
+
+    /// Each operation once a declaration and class, where it is first seen; with those that a
+    /// stopped clock answers wherever they are seen.
+    fn effects_of(&mut self) -> (Vec<Effect>, Vec<Answered>) {
+        let mut seen: FxHashMap<(u32, bool, String, String), (usize, bool, bool)> = FxHashMap::default();
         let mut found = Vec::with_capacity(self.effects.len());
         let mut noted = std::mem::take(&mut self.effects);
         noted.sort_by_key(|noted| noted.effect.span);
-        for Noted { unit, mut effect, in_method, .. } in noted {
+        for noted in noted {
+            let answered = self.is_answered(&noted);
+            let Noted { unit, mut effect, in_method, bodies } = noted;
+            let in_test = super::clocks::is_late(&bodies);
             let of = &self.units.list[unit as usize];
             let called = of.kind != DeclarationKind::Module
                 && (!of.effects || (in_method && of.kind == DeclarationKind::Class));
-            if !seen.insert((unit, called, effect.operation.clone(), format!("{:?}", effect.class))) {
+            let key = (unit, called, effect.operation.clone(), format!("{:?}", effect.class));
+            let next = found.len();
+            let (at, all, all_in_test) = seen.entry(key).or_insert((next, answered, in_test));
+            (*all, *all_in_test) = (*all && answered, *all_in_test && in_test);
+            if *at != next {
                 continue;
             }
             if called {
@@ -142,7 +170,16 @@ impl<'a> Walk<'_, 'a> {
             }
             found.push(effect);
         }
-        found
+        let answered = seen.into_values().filter(|(_, answered, _)| *answered);
+        let mut answered: Vec<Answered> = answered
+            .map(|(at, _, in_test)| Answered {
+                effect: u32::try_from(at).expect("a file has fewer than 2^32 effects"),
+                leaves: Self::leaves(&found[at].operation),
+                in_test,
+            })
+            .collect();
+        answered.sort_unstable_by_key(|answered| answered.effect);
+        (found, answered)
     }
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use owed_engine::facts::DeclarationKind;
 use oxc_semantic::SymbolId;
 use oxc_span::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pseudo-declaration of all statements with effects at import.
 pub(super) const MODULE: u32 = 0;
@@ -41,6 +41,10 @@ pub(super) struct Units<'a> {
     pub(super) symbols: Vec<(u32, SymbolId)>,
     /// References to names that are no symbols (`import("./x")`).
     pub(super) texts: Vec<(u32, String)>,
+    /// Whether the body of a test is being walked.
+    pub(super) late: bool,
+    /// Symbols that statements refer to outside of bodies of tests.
+    pub(super) early: FxHashSet<SymbolId>,
     by_symbol: FxHashMap<SymbolId, u32>,
     by_text: FxHashMap<String, u32>,
     /// By symbol: the unit that referred to it last, plus one.
@@ -63,6 +67,8 @@ impl<'a> Units<'a> {
             current: MODULE,
             symbols: Vec::new(),
             texts: Vec::new(),
+            late: false,
+            early: FxHashSet::default(),
             by_symbol: FxHashMap::default(),
             by_text: FxHashMap::default(),
             seen: vec![0; symbols],
@@ -124,6 +130,9 @@ impl<'a> Units<'a> {
 
     /// The unit being walked refers to `symbol`.
     pub(super) fn refer(&mut self, symbol: SymbolId) {
+        if self.current == MODULE && !self.late {
+            self.early.insert(symbol);
+        }
         let seen = &mut self.seen[symbol.index()];
         if *seen != self.current + 1 {
             *seen = self.current + 1;

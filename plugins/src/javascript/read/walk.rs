@@ -361,11 +361,11 @@ impl<'a> Visit<'a> for Walk<'_, 'a> {
             AstKind::Function(_) => {
                 self.receivers -= 1;
                 self.tries.pop();
-                self.bodies.pop();
+                self.leave_body();
             }
             AstKind::ArrowFunctionExpression(_) => {
                 self.tries.pop();
-                self.bodies.pop();
+                self.leave_body();
             }
             AstKind::BlockStatement(it) => {
                 if let Some(AstKind::TryStatement(parent)) = self.ancestor(1)

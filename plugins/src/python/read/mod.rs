@@ -188,6 +188,7 @@ fn facts(
         offered: found.offered,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),
+        clock: None,
     })
 }
 

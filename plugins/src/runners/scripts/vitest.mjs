@@ -38,7 +38,12 @@ const describe = (project, listed, builtIn) => {
     tsconfig: config.typecheck?.tsconfig,
     checker: config.typecheck?.checker,
   };
-  test.sequence = { shuffle: plain(config.sequence?.shuffle ?? false) };
+  test.sequence = {
+    shuffle: plain(config.sequence?.shuffle ?? false),
+    concurrent: Boolean(config.sequence?.concurrent),
+  };
+  const { toFake, toNotFake, shouldAdvanceTime } = config.fakeTimers ?? {};
+  test.fakeTimers = { toFake: plain(toFake), toNotFake: plain(toNotFake), shouldAdvanceTime: Boolean(shouldAdvanceTime) };
   test.browser = { enabled: Boolean(config.browser?.enabled) };
   test.css = config.css === false ? false : null;
   if (config.resolveSnapshotPath) test.resolveSnapshotPath = true;

@@ -57,7 +57,43 @@ pub(super) fn effects(test: &Value, top: &Value, config: Option<&str>) -> Vec<Ru
             fix: "Give `sequence.seed` a number, or leave the order alone.".to_owned(),
         });
     }
+    // The time that a test asks for is not all there is to its timers then.
+    let moves = |options: &Value| match options.get("fakeTimers") {
+        Value::Undefined | Value::Null => false,
+        Value::Object(timers) => {
+            timers.open().is_some()
+                || ["toNotFake", "shouldAdvanceTime"]
+                    .iter()
+                    .any(|key| timers.get(key).truthy() != Some(false))
+                || leaves_out(&timers.get("toFake"))
+        }
+        _ => true,
+    };
+    if moves(test) || moves(top) {
+        found.push(RunnerEffect {
+            reason: Opaque::Clock,
+            operation: "fakeTimers".to_owned(),
+            path: config.unwrap_or_default().to_owned(),
+            fix: "Leave which timers are faked, and whether time goes on, to each test.".to_owned(),
+        });
+    }
+    let concurrent = |options: &Value| options.get("sequence").get("concurrent").truthy() != Some(false);
+    if concurrent(test) || concurrent(top) {
+        found.push(RunnerEffect {
+            reason: Opaque::Concurrency,
+            operation: "sequence.concurrent".to_owned(),
+            path: config.unwrap_or_default().to_owned(),
+            fix: "Run tests of one file after another.".to_owned(),
+        });
+    }
     found
+}
+
+/// Whether a list of what is faked may leave out dates or plain timers.
+fn leaves_out(list: &Value) -> bool {
+    let list = list.strings();
+    let all = ["Date", "setInterval", "setTimeout"];
+    !list.unknown.is_empty() || (!list.absent && !all.iter().all(|name| list.sure.iter().any(|s| s == name)))
 }
 
 fn is_default(value: &Value) -> bool {

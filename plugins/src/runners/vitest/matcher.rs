@@ -1,6 +1,7 @@
 //! Which files are tests of a vitest project.
 
 use owed_engine::path;
+use owed_engine::problem::Widening;
 use owed_engine::runner::View;
 
 use super::options::Drafting;
@@ -36,6 +37,10 @@ pub(super) struct Checker {
     pub(super) tsconfig: Option<String>,
     /// The packages it is made of.
     pub(super) packages: Vec<String>,
+    /// What is not known about it; tests that are run do not mind.
+    pub(super) unknown: Vec<Unknown>,
+    /// The same as reasons to check whatever changes.
+    pub(super) unsettled: Vec<Widening>,
 }
 
 /// How a file is a test.
@@ -151,13 +156,14 @@ impl Drafting<'_, '_> {
     }
 
     /// The checker, as far as it is known.
-    fn checker(&mut self, types: &Value) -> Checker {
+    fn checker(&self, types: &Value) -> Checker {
+        let mut unknown = Vec::new();
         let tsconfig = match types.get("tsconfig") {
             Value::Undefined | Value::Null => None,
             Value::String(written) => {
                 let file = self.inside(&written, &self.root);
                 if file.is_none() {
-                    self.unknown.push(Unknown {
+                    unknown.push(Unknown {
                         reason: format!("`{written}`, the types' configuration outside of the repository,"),
                         path: String::new(),
                         line: 0,
@@ -166,7 +172,7 @@ impl Drafting<'_, '_> {
                 file
             }
             other => {
-                self.unknown.push(other.unknown("the configuration of the type checker"));
+                unknown.push(other.unknown("the configuration of the type checker"));
                 None
             }
         };
@@ -179,16 +185,21 @@ impl Drafting<'_, '_> {
             Value::String(path) => match path.rsplit_once("node_modules/") {
                 Some((_, package)) => &["typescript", package_of(package)],
                 None => {
-                    self.unknown.push(program.unknown("the type checker"));
+                    unknown.push(program.unknown("the type checker"));
                     &["typescript"]
                 }
             },
             other => {
-                self.unknown.push(other.unknown("the type checker"));
+                unknown.push(other.unknown("the type checker"));
                 &["typescript"]
             }
         };
-        Checker { tsconfig, packages: packages.iter().map(|p| (*p).to_owned()).collect() }
+        Checker {
+            tsconfig,
+            packages: packages.iter().map(|p| (*p).to_owned()).collect(),
+            unknown,
+            unsettled: Vec::new(),
+        }
     }
 
     fn patterns(&mut self, dir: &str, patterns: &[String]) -> Vec<String> {

@@ -135,7 +135,8 @@ fn drafts(
     let context = context(view.tree, packages, place);
     let mut unknown = unknown.as_slice();
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
-    if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
+    let is_known = |d: &Draft| d.unknown.is_empty() && d.matcher.checker.unknown.is_empty();
+    if unknown.is_empty() && drafts.iter().all(is_known) {
         return drafts;
     }
     let error = match child::load(view, place) {
@@ -152,6 +153,8 @@ fn drafts(
         draft.unknown.extend(unknown.iter().cloned());
         draft.project.unsettled =
             unsettled("vitest", draft.config.as_deref(), &draft.unknown, error.as_deref());
+        draft.matcher.checker.unsettled =
+            unsettled("vitest", draft.config.as_deref(), &draft.matcher.checker.unknown, error.as_deref());
     }
     drafts
 }

@@ -45,6 +45,7 @@ pub(super) fn project(
     let mut conditions = project.resolve.conditions.clone();
     conditions.extend(program.conditions);
     let mut not_known = project.unsettled.clone();
+    not_known.extend(checker.unsettled.iter().cloned());
     not_known.extend(unsettled("vitest", config, &program.unknown, None));
     not_known.sort();
     not_known.dedup();

@@ -29,7 +29,10 @@ fn effects(facts: &FileFacts) -> Vec<String> {
             EffectClass::Pinned(Pin::Listing { dir, glob }) => format!("pinned | list {} {glob}", place(dir)),
             EffectClass::Pinned(Pin::Named(name)) => format!("pinned | {name}"),
             EffectClass::Bounded(path) => format!("bounded | {}", place(path)),
-            EffectClass::Opaque(reason) => format!("opaque | {}", reason.word()),
+            EffectClass::Opaque(reason) => match reason.label() {
+                Some(label) => format!("opaque | {} {label}", reason.word()),
+                None => format!("opaque | {}", reason.word()),
+            },
         };
         let when = match &effect.when {
             When::Import => "import",
