@@ -177,10 +177,10 @@ fn named(number: usize, path: &str) -> String {
 
 /// What a request is about. One for every test is one piece of work.
 fn paths(request: &Request) -> Box<dyn Iterator<Item = &str> + '_> {
-    match request.asks.full {
-        true => Box::new(std::iter::once(EVERYTHING)),
-        false => Box::new(request.asks.changes.keys().map(String::as_str)),
+    if request.asks.full {
+        return Box::new(std::iter::once(EVERYTHING));
     }
+    Box::new(request.asks.changes.keys().map(String::as_str))
 }
 
 fn items(groups: &[(Terms, Vec<Request>)]) -> Vec<Item> {
