@@ -33,8 +33,11 @@ struct Args {
     #[arg(long, default_value_t = 2_500)]
     files: usize,
     /// Pairs of each measurement.
-    #[arg(long, default_value_t = 11)]
+    #[arg(long, default_value_t = 5)]
     pairs: usize,
+    /// Test files of the projects in which everything is run.
+    #[arg(long, default_value_t = 100)]
+    cases: usize,
     /// Only what contains this: `nothing`, `node`, `unittest`, `pytest`, `vitest`.
     #[arg(long)]
     only: Option<String>,
@@ -81,11 +84,14 @@ fn main() -> Result<()> {
         nothing_to_run(&project, &owed, &args)?;
     }
     for (name, make, bare) in overheads(&args.tools)? {
-        if wanted(name) {
-            let project = dir.join(name);
-            make(&project)?;
+        if !wanted(name) {
+            continue;
+        }
+        for work in [Work::Some, Work::None] {
+            let project = dir.join(format!("{name}-{}", work.word()));
+            make(&project, args.cases, work)?;
             commit(&project)?;
-            overhead(name, &project, &owed, &bare, args.pairs)?;
+            overhead((name, work), &project, &owed, &bare, &args)?;
         }
     }
     if args.keep {
@@ -194,9 +200,41 @@ fn nothing_to_run(project: &Path, owed: &str, args: &Args) -> Result<()> {
     Ok(())
 }
 
-type Make = fn(&Path) -> Result<()>;
+/// What one test does besides comparing a number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// About 30 ms of counting.
+    Some,
+    /// Nothing.
+    None,
+}
 
-/// Projects whose tests take a while, and the commands that run them.
+impl Work {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Some => "30-ms",
+            Self::None => "trivial",
+        }
+    }
+
+    fn js(self) -> &'static str {
+        match self {
+            Self::Some => "let n = 0;\n  while (n < 2e7) n += 1;",
+            Self::None => "",
+        }
+    }
+
+    fn py(self) -> &'static str {
+        match self {
+            Self::Some => "n = sum(i % 7 for i in range(450_000))",
+            Self::None => "n = 1",
+        }
+    }
+}
+
+type Make = fn(&Path, usize, Work) -> Result<()>;
+
+/// Projects for each runner, and the commands that run them.
 fn overheads(tools: &Path) -> Result<Vec<(&'static str, Make, Vec<String>)>> {
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     let mut all: Vec<(&'static str, Make, Vec<String>)> = vec![
@@ -218,30 +256,27 @@ fn overheads(tools: &Path) -> Result<Vec<(&'static str, Make, Vec<String>)>> {
 /// The virtual environment and the `node_modules` that the projects link to.
 static TOOLS: std::sync::OnceLock<[PathBuf; 2]> = std::sync::OnceLock::new();
 
-/// Work for about a tenth of a second.
-const BUSY_JS: &str = "let n = 0;\n  while (n < 6e7) n += 1;";
-const BUSY_PY: &str = "n = sum(i % 7 for i in range(1_500_000))";
-
-fn node(dir: &Path) -> Result<()> {
+fn node(dir: &Path, cases: usize, work: Work) -> Result<()> {
     write(
         dir,
         "package.json",
         "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"node --test\" } }\n",
     )?;
-    for test in 0..40 {
+    let busy = work.js();
+    for test in 0..cases {
         write(dir, &format!("src/m{test}.js"), &format!("export const v = {test};\n"))?;
         write(
             dir,
             &format!("src/t{test}.test.js"),
             &format!(
-                "import assert from \"node:assert\";\nimport test from \"node:test\";\nimport {{ v }} from \"./m{test}.js\";\n\ntest(\"t\", () => {{\n  {BUSY_JS}\n  assert.equal(v, {test});\n}});\n"
+                "import assert from \"node:assert\";\nimport test from \"node:test\";\nimport {{ v }} from \"./m{test}.js\";\n\ntest(\"t\", () => {{\n  {busy}\n  assert.equal(v, {test});\n}});\n"
             ),
         )?;
     }
     Ok(())
 }
 
-fn vitest(dir: &Path) -> Result<()> {
+fn vitest(dir: &Path, cases: usize, work: Work) -> Result<()> {
     write(
         dir,
         "package.json",
@@ -256,39 +291,41 @@ fn vitest(dir: &Path) -> Result<()> {
     if let Some([_, modules]) = TOOLS.get() {
         symlink(modules, dir.join("node_modules"))?;
     }
-    for test in 0..40 {
+    let busy = work.js();
+    for test in 0..cases {
         write(dir, &format!("src/m{test}.js"), &format!("export const v = {test};\n"))?;
         write(
             dir,
             &format!("src/t{test}.test.js"),
             &format!(
-                "import {{ expect, test }} from \"vitest\";\nimport {{ v }} from \"./m{test}.js\";\n\ntest(\"t\", () => {{\n  {BUSY_JS}\n  expect(v).toBe({test});\n}});\n"
+                "import {{ expect, test }} from \"vitest\";\nimport {{ v }} from \"./m{test}.js\";\n\ntest(\"t\", () => {{\n  {busy}\n  expect(v).toBe({test});\n}});\n"
             ),
         )?;
     }
     Ok(())
 }
 
-fn python(dir: &Path, body: impl Fn(usize) -> String) -> Result<()> {
+fn python(dir: &Path, cases: usize, body: impl Fn(usize) -> String) -> Result<()> {
     write(dir, "app/__init__.py", "")?;
     write(dir, "tests/__init__.py", "")?;
-    for test in 0..40 {
+    for test in 0..cases {
         write(dir, &format!("app/m{test}.py"), &format!("V = {test}\n"))?;
         write(dir, &format!("tests/test_{test}.py"), &body(test))?;
     }
     Ok(())
 }
 
-fn unittest(dir: &Path) -> Result<()> {
+fn unittest(dir: &Path, cases: usize, work: Work) -> Result<()> {
     write(dir, "pyproject.toml", "[project]\nname = \"p\"\nversion = \"0\"\n")?;
-    python(dir, |test| {
+    let busy = work.py();
+    python(dir, cases, |test| {
         format!(
-            "import unittest\n\nfrom app.m{test} import V\n\n\nclass T(unittest.TestCase):\n    def test_t(self):\n        {BUSY_PY}\n        self.assertEqual(V, {test})\n        self.assertTrue(n)\n"
+            "import unittest\n\nfrom app.m{test} import V\n\n\nclass T(unittest.TestCase):\n    def test_t(self):\n        {busy}\n        self.assertEqual(V, {test})\n        self.assertTrue(n)\n"
         )
     })
 }
 
-fn pytest(dir: &Path) -> Result<()> {
+fn pytest(dir: &Path, cases: usize, work: Work) -> Result<()> {
     write(
         dir,
         "pyproject.toml",
@@ -299,22 +336,29 @@ fn pytest(dir: &Path) -> Result<()> {
     if let Some([venv, _]) = TOOLS.get() {
         symlink(venv, dir.join(".venv"))?;
     }
-    python(dir, |test| {
-        format!("from app.m{test} import V\n\n\ndef test_t():\n    {BUSY_PY}\n    assert V == {test} and n\n")
+    let busy = work.py();
+    python(dir, cases, |test| {
+        format!("from app.m{test} import V\n\n\ndef test_t():\n    {busy}\n    assert V == {test} and n\n")
     })
 }
 
-fn overhead(name: &str, project: &Path, owed: &str, bare: &[String], pairs: usize) -> Result<()> {
+fn overhead(
+    (name, work): (&str, Work),
+    project: &Path,
+    owed: &str,
+    bare: &[String],
+    args: &Args,
+) -> Result<()> {
     let all: Vec<String> = [owed, "run", "--all", "--no-reuse"].map(str::to_owned).to_vec();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..pairs {
+    for _ in 0..args.pairs {
         ours.push(sample(project, &all)?);
         theirs.push(sample(project, bare)?);
     }
     let ratio = |of: fn(&Sample) -> f64| {
         median(ours.iter().map(of).collect()) / median(theirs.iter().map(of).collect())
     };
-    println!("everything is run: 40 test files, {name}");
+    println!("everything is run: {} test files, {name}, {}", args.cases, work.word());
     println!("  owed run         {}", figures(&ours));
     println!("  bare runner      {}", figures(&theirs));
     println!("  ratio: wall {:.3}, CPU {:.3}", ratio(|s| s.wall_ms), ratio(|s| s.cpu_ms));

@@ -275,7 +275,9 @@ impl Desk<'_> {
 
     /// Requests of others, as they want it.
     fn others(&self, terms: &Terms, asks: Asks) -> anyhow::Result<Done> {
-        let args = with_terms(self.args, terms, &asks);
+        // One for coverage that came meanwhile is left for who asks for it, or for a recovery.
+        let coverage = asks.coverage && self.args.coverage;
+        let args = Run { coverage, ..with_terms(self.args, terms, &asks) };
         let work = Work { own: None, also: asks, shared: None };
         let mut batch = None;
         let mut go = |planned: &Planned<'_>| {

@@ -7,12 +7,14 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use owed_gates::lease::lanes::Place;
 use owed_gates::lease::{Host as _, System};
 use owed_gates::queue::recovery::{self, Bounds, Budget, Checked, Item, Report, Stays, Surroundings};
 use owed_gates::queue::{Asks, Look, Outcome, Request, Terms, Turn, Wait};
+use owed_gates::runs::coverage;
 use owed_gates::runs::look::{digest, version_of};
 
 use super::attempt::Call;
@@ -23,9 +25,13 @@ use crate::args::Against;
 use crate::exit::Exit;
 use crate::host;
 use crate::session::Session;
+use crate::site::Site;
 
 /// The one check of these recoveries.
 const CHECK: &str = "coverage";
+
+/// Why a request stays that nothing here can measure.
+const UNMEASURED: &str = "unmeasured";
 
 /// What stands for "every test" where a path is expected.
 const EVERYTHING: &str = "";
@@ -47,8 +53,18 @@ impl Desk<'_> {
         if self.args.coverage {
             return Ok(BTreeSet::new());
         }
-        let pending = self.queue.pending()?.requests.into_iter();
-        Ok(pending.filter(|request| request.asks.coverage).map(|request| request.id).collect())
+        let mut aside = BTreeSet::new();
+        for request in self.queue.pending()?.requests {
+            if !request.asks.coverage {
+                continue;
+            }
+            // What the last batch said of it is forgotten with the next one.
+            if let Some(note) = self.queue.note(&request.id).filter(|note| note.reason == UNMEASURED) {
+                self.queue.put_off(&request.id, &note.reason, &note.detail)?;
+            }
+            aside.insert(request.id);
+        }
+        Ok(aside)
     }
 
     /// Works them off. The caller has the lanes; between batches others have their turn.
@@ -56,7 +72,7 @@ impl Desk<'_> {
         let pending = self.queue.pending()?.requests.into_iter();
         let waits = |request: &Request| {
             let note = self.queue.note(&request.id);
-            request.asks.coverage && note.is_none_or(|note| note.reason != "unmeasured")
+            request.asks.coverage && note.is_none_or(|note| note.reason != UNMEASURED)
         };
         let mut groups: BTreeMap<Terms, Vec<Request>> = BTreeMap::new();
         for request in pending.filter(waits) {
@@ -68,6 +84,7 @@ impl Desk<'_> {
         let groups: Vec<(Terms, Vec<Request>)> = groups.into_iter().collect();
         let mut at_work = AtWork {
             desk: self,
+            root: Site::open(&self.global.cwd)?.root,
             groups: &groups,
             place: RefCell::new(place),
             began: host::now(),
@@ -139,7 +156,7 @@ impl Desk<'_> {
             for request in requests.iter().filter(|request| !discharged.contains(&request.id)) {
                 let stays = paths(request).find_map(|path| report.pending.get(&named(number, path)));
                 let (reason, detail) = match stays {
-                    Some(Stays::Unavailable(why)) => ("unmeasured", why.clone()),
+                    Some(Stays::Unavailable(why)) => (UNMEASURED, why.clone()),
                     Some(Stays::Stale(why)) => ("stale", why.clone()),
                     Some(Stays::Deferred(why)) => ("deferred", why.clone()),
                     Some(Stays::Unreadable) => ("stale", "its files cannot be read".to_owned()),
@@ -160,10 +177,10 @@ fn named(number: usize, path: &str) -> String {
 
 /// What a request is about. One for every test is one piece of work.
 fn paths(request: &Request) -> Box<dyn Iterator<Item = &str> + '_> {
-    match request.asks.full {
-        true => Box::new(std::iter::once(EVERYTHING)),
-        false => Box::new(request.asks.changes.keys().map(String::as_str)),
+    if request.asks.full {
+        return Box::new(std::iter::once(EVERYTHING));
     }
+    Box::new(request.asks.changes.keys().map(String::as_str))
 }
 
 fn items(groups: &[(Terms, Vec<Request>)]) -> Vec<Item> {
@@ -185,6 +202,7 @@ fn items(groups: &[(Terms, Vec<Request>)]) -> Vec<Item> {
 /// A recovery at work.
 struct AtWork<'d, 'a> {
     desk: &'d Desk<'a>,
+    root: PathBuf,
     groups: &'d [(Terms, Vec<Request>)],
     place: RefCell<Option<Place>>,
     began: Instant,
@@ -252,12 +270,10 @@ impl AtWork<'_, '_> {
 impl Surroundings for AtWork<'_, '_> {
     fn version(&self, path: &str) -> Option<String> {
         let (_, path) = path.split_once(':')?;
-        let session = self.session()?;
-        let root = &session.site.root;
         if path == EVERYTHING {
-            return owed_gates::runs::coverage::inventory(root, session.files()).ok();
+            return coverage::inventory(&self.root, self.session()?.files()).ok();
         }
-        version_of(&root.join(path))
+        version_of(&self.root.join(path))
     }
 
     fn policy(&self) -> String {
@@ -283,12 +299,10 @@ impl Surroundings for AtWork<'_, '_> {
                 return Err(why);
             }
         };
-        self.before.entry(number).or_insert_with(|| {
-            attempt.sources.all().apart_from(attempt.idle.clone())
-        });
+        self.before.entry(number).or_insert_with(|| attempt.sources.all().apart_from(attempt.idle.clone()));
         let answer = &attempt.answer;
         let mut checked = Checked::default();
-        let is_open = |reason: &str| reason != "unmeasured";
+        let is_open = |reason: &str| reason != UNMEASURED;
         let open = answer.no_verdict.iter().find(|why| is_open(&why.reason));
         let put_off = open.map(|why| format!("{}: {}", why.reason, why.detail));
         let unmeasured = answer.coverage.iter().flat_map(|made| &made.unmeasured).next();
