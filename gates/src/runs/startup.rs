@@ -108,6 +108,20 @@ const FOREIGN: &[&str] = &[
     "PYTHONPLATLIBDIR",
 ];
 
+/// Lines of `.pth` files as they are written by virtualenv, setuptools (the shim of
+/// distutils), coverage and pytest-cov (both only where the environment asks for them).
+const KNOWN_LINES: &[&str] = &[
+    "import _virtualenv",
+    "import coverage; coverage.process_startup()",
+    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack');",
+    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack').add_shim();",
+    r#"import sys; exec('import os\n\nif os.getenv("COVERAGE_PROCESS_START") or os.getenv("COVERAGE_PROCESS_CONFIG"):\n try:\n  import coverage\n except:\n  pass\n else:\n  coverage.process_startup(slug="pth")')"#,
+    r#"import os, sys;exec('if \'COV_CORE_SOURCE\' in os.environ:\n try:\n  from pytest_cov.embed import init\n  init()\n except Exception as exc:\n  sys.stderr.write(\n   "pytest-cov: Failed to setup subprocess coverage. "\n   "Environ: {0!r} "\n   "Exception: {1!r}\\n".format(\n    dict((k, v) for k, v in os.environ.items() if k.startswith(\'COV_CORE\')),\n    exc\n   )\n  )\n')"#,
+];
+
+/// How setuptools begins the line of a namespace package.
+const NAMESPACE: &str = "import sys, types, os;has_mfs = sys.version_info > (3, 5);p = os.path.join(sys._getframe(1).f_locals['sitedir'], *(";
+
 /// What is loaded before the tests of one suite.
 pub(super) struct Startup<'a> {
     /// The project's root.
@@ -154,6 +168,10 @@ impl Startup<'_> {
         for written in self.environment.get(name).unwrap_or_default().split(':').filter(|dir| !dir.is_empty())
         {
             let dir = self.root.join(cwd).join(written);
+            if python {
+                let said = |error| format!("{written} of {name} cannot be looked at: {error}");
+                customised(&dir).map_err(said)??;
+            }
             let known = dir.strip_prefix(self.root).ok().and_then(Path::to_str);
             let known = known.is_some_and(|dir| dir == cwd || roots.iter().any(|root| root == dir));
             let seen = match tree(&dir, known, self.digests) {
@@ -182,15 +200,26 @@ impl Startup<'_> {
                 continue;
             }
             let at = dir.join(&name);
-            let bytes = if at.is_dir() { Vec::new() } else { fs::read(&at).map_err(said)? };
-            // Code may import anything that is installed.
-            runs |= custom || bytes.split(|b| *b == b'\n').any(is_code);
+            let is_dir = at.is_dir();
+            if custom && (!is_dir || !name.ends_with("-info")) {
+                return Err(unfollowed(&at));
+            }
+            let bytes = if is_dir { Vec::new() } else { fs::read(&at).map_err(said)? };
+            if !custom
+                && let Some(line) = bytes.split(|b| *b == b'\n').find(|line| is_code(line) && !is_known(line))
+            {
+                let line = String::from_utf8_lossy(line);
+                let line: String = line.trim_end().chars().take(60).collect();
+                return Err(format!("{}: `{line}`", unfollowed(&at)));
+            }
+            // What is known imports what is installed.
+            runs |= bytes.split(|b| *b == b'\n').any(is_code);
             seen.push_str(&format!("{name} {}\n", digest(&bytes)));
             for line in String::from_utf8_lossy(&bytes).lines().filter(|_| !custom) {
                 let added = dir.join(line.trim());
                 let is_path = !line.trim().is_empty() && !line.starts_with('#') && !is_code(line.as_bytes());
                 if is_path && added.is_dir() {
-                    seen.push_str(&format!("{line} {}\n", customised(&added, self.digests).map_err(said)?));
+                    customised(&added).map_err(said)??;
                 }
             }
         }
@@ -226,28 +255,45 @@ fn harmless<'w>(place: &str, words: impl Iterator<Item = &'w str>, known: &[&str
     Ok(())
 }
 
-/// Everything below a directory; of one whose modules are `known`, what is run by itself.
+/// Everything below a directory; the modules of one that is `known` are in closures.
 fn tree(dir: &Path, known: bool, digests: &Digests) -> io::Result<String> {
     if known {
-        return customised(dir, digests);
+        return fs::metadata(dir).map(|_| "modules of closures".to_owned());
     }
     let skip = ["__pycache__", ".git", ".owed", ".venv", "venv", "node_modules"];
     tree_digest(dir, &|name| skip.contains(&name), digests)
 }
 
-/// The customising modules of a directory on Python's path.
-fn customised(dir: &Path, digests: &Digests) -> io::Result<String> {
-    let mut seen = String::new();
+/// Refuses a directory on Python's path with a module that customises every process: it may
+/// change what is built in, to something that is another each time.
+fn customised(dir: &Path) -> io::Result<Result<(), String>> {
     for name in ["sitecustomize", "usercustomize"] {
         for file in [format!("{name}.py"), format!("{name}/__init__.py")] {
-            match digests.file(&dir.join(&file)) {
-                Ok(known) => seen.push_str(&format!("{file} {}\n", known.hex())),
+            let at = dir.join(file);
+            match fs::symlink_metadata(&at) {
+                Ok(_) => return Ok(Err(unfollowed(&at))),
                 Err(error) if is_absent(&error) => {}
                 Err(error) => return Err(error),
             }
         }
     }
-    Ok(digest(seen.as_bytes()))
+    Ok(Ok(()))
+}
+
+fn unfollowed(at: &Path) -> String {
+    format!("{} runs before every test; what it changes is not followed", at.display())
+}
+
+/// Whether a line of code in a `.pth` file is one that a tool writes, and that changes
+/// nothing that a test could see but through the packages and the environment, which count.
+fn is_known(line: &[u8]) -> bool {
+    let Ok(line) = std::str::from_utf8(line).map(str::trim_end) else { return false };
+    let editable = |line: &str| {
+        let (imported, rest) = line.strip_prefix("import __editable___")?.split_once("; ")?;
+        let called = rest.strip_prefix("__editable___")?.strip_suffix(".install()")?;
+        (imported == called && imported.ends_with("_finder")).then_some(())
+    };
+    KNOWN_LINES.contains(&line) || line.starts_with(NAMESPACE) || editable(line).is_some()
 }
 
 #[cfg(test)]
@@ -282,6 +328,27 @@ mod tests {
             (vec![], vec!["--config", "other.ts"], "vitest"),
         ] {
             assert!(refused(&environment, &arguments, runner).is_some(), "{environment:?} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_tools_write_are_known() {
+        let coverage = "import sys; exec('import os\\n\\nif os.getenv(\"COVERAGE_PROCESS_START\") or \
+                        os.getenv(\"COVERAGE_PROCESS_CONFIG\"):\\n try:\\n  import coverage\\n except:\\n  \
+                        pass\\n else:\\n  coverage.process_startup(slug=\"pth\")')";
+        for line in [
+            "import __editable___shop_1_0_finder; __editable___shop_1_0_finder.install()\n",
+            "import _virtualenv",
+            coverage,
+        ] {
+            assert!(is_code(line.as_bytes()) && is_known(line.as_bytes()), "{line}");
+        }
+        for line in [
+            "import __editable___a_finder; __editable___b_finder.install()",
+            "import _virtualenv; import shop",
+            "import builtins; builtins.hash = id",
+        ] {
+            assert!(!is_known(line.as_bytes()), "{line}");
         }
     }
 }

@@ -17,8 +17,8 @@ use super::config::value::{Unknown, Value};
 use super::config::{json, relative, root_of};
 use super::glob::{self, Globs, Style};
 use super::manifest::{Packages, chain};
-use super::outcome::below;
 use super::shared::{Inputs, package_of};
+use owed_engine::path::below;
 
 /// Configurations of one chain, with those it references; more are a loop or an attack.
 const MAX_CONFIGS: usize = 256;
