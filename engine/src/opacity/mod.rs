@@ -20,6 +20,7 @@ mod report;
 mod units;
 
 pub(crate) use classes::Classes;
+pub(crate) use module::is_chain;
 pub use packages::Budget;
 pub use report::{
     FileOpacity, Held, Kind, OpacityOptions, OpacityReport, PinName, ReasonFor, ReasonHere, TestOpacity,
