@@ -4,6 +4,7 @@
 //! Only what some test can reach is resolved. Generated files that git ignores are read
 //! when a closure names them. No recursion: a chain of 10,000 imports is 10,000 levels.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
@@ -18,6 +19,7 @@ use crate::reader::read_source;
 use crate::resolve::{Listing, Resolution, Resolver, Target, UnknownImport};
 use crate::runner::{Load, Shared};
 use crate::selection::Opacity;
+use crate::taken;
 use crate::tree::{Kind, Tree};
 use crate::wires::{Building, Wires};
 
@@ -275,6 +277,18 @@ pub(crate) fn follow<'r>(
         add_import(project, &mut found, resolver, *class, path, number_of(number), import);
     }
     found.imports.push((u32::MAX, number_of(found.edges.len())));
+    let others = taken::Others {
+        facts: &|path| facts_of(project, tree, extra, path),
+        resolve: &|path, import| {
+            let targets = resolver.resolve(path, import).targets;
+            let file = |target| match target {
+                Target::File(path) => Some(path),
+                _ => None,
+            };
+            targets.into_iter().filter_map(file).collect()
+        },
+    };
+    found.traits.extend(taken::traits(facts, &found.imports, &found.edges, &others));
     for (number, effect) in facts.effects.iter().enumerate() {
         add_effect(project, tree, &mut found, *class, path, number_of(number), effect);
     }
@@ -283,6 +297,24 @@ pub(crate) fn follow<'r>(
     found.absent.dedup_by_key(|(path, _)| *path);
     found.traits.extend(damage(facts));
     found
+}
+
+/// The facts of a source that another one imports, also of one outside of the inventory that
+/// was not followed yet.
+fn facts_of<'f>(
+    project: &'f Project<'_>,
+    tree: &dyn Tree,
+    extra: &'f BTreeMap<String, FileFacts>,
+    path: &str,
+) -> Option<Cow<'f, FileFacts>> {
+    if let Some(facts) = project.facts.get(path).or_else(|| extra.get(path)) {
+        return Some(Cow::Borrowed(facts));
+    }
+    if in_inventory(project, path) || !project.tree.is_file(path) {
+        return None;
+    }
+    let language = *project.plugins.languages.iter().find(|language| language.reads(path))?;
+    read_source(tree, language, &project.settings, path, project.reading).ok().map(Cow::Owned)
 }
 
 /// What a file that no test reaches cannot name: its effects, under default resolution, and

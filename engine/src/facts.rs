@@ -19,7 +19,8 @@ pub struct FileFacts {
     pub effects: Vec<Effect>,
     /// What names of the file stand for that it imports, or gives another name, without
     /// offering them on purpose: whoever takes such a name gets the operation. When each
-    /// happens is [`When::Call`] with the name. Only kept with declarations.
+    /// happens is [`When::Call`] with the name. Without declarations, one of each kind of
+    /// opacity for a name.
     pub offered: Vec<Effect>,
     /// The test cases and suites it defines.
     pub tests: Vec<Test>,

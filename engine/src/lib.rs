@@ -40,6 +40,7 @@ pub mod runner;
 pub mod select;
 pub mod selection;
 pub mod sources;
+mod taken;
 pub mod tree;
 pub mod vcs;
 mod view;

@@ -33,7 +33,7 @@ use crate::cache::snapshot::{Found, Lack, RunnerSeen, Seen, Snapshot, Source, St
 use crate::cache::{Ahead, Cache};
 use crate::closure;
 use crate::digest::Digest;
-use crate::facts::{FileFacts, Span};
+use crate::facts::{FileFacts, ImportKind, Span};
 use crate::graph::{AbsentRow, Edge, EdgeKind, Graph, NodeId, NodeKey};
 use crate::links::Links;
 use crate::problem::NotChecked;
@@ -43,6 +43,7 @@ use crate::reader::Reader;
 use crate::resolve::Resolver;
 use crate::runner::{ConfigLoader, visible_facts};
 use crate::sources::Sources;
+use crate::taken;
 use crate::tree::Tree;
 use crate::wires::{Wires, is_followed};
 
@@ -112,8 +113,12 @@ impl<'a> Project<'a> {
         let alike = changed.iter().all(|c| c.looks_alike_to_runners());
         let project = with_facts(reader, &mut seen, &changed);
         let mut project = rediscover(project, &mut seen, loader, |runner| alike && runners_know[runner])?;
-        let followed = changed.iter().filter(|c| c.differs()).map(|c| c.path.as_str()).collect();
-        rewire(&mut project, snapshot, followed)?;
+        let mut followed: Vec<String> =
+            changed.iter().filter(|c| c.differs()).map(|c| c.path.clone()).collect();
+        followed.extend(takers(&snapshot.graph, &changed));
+        followed.sort_unstable();
+        followed.dedup();
+        rewire(&mut project, snapshot, &followed)?;
         let is_reached = |path: &String| !project.graph.nodes_of(path).is_empty();
         let beyond: Vec<_> = seen.beyond.into_iter().filter(|(path, _)| is_reached(path)).collect();
         project.facts.fetch_beyond(beyond);
@@ -182,11 +187,35 @@ impl Changed {
         self.before.is_none() || plain(&self.before) != plain(&self.now)
     }
 
+    /// Whether what others take of it by the way may differ.
+    fn is_taken_otherwise(&self) -> bool {
+        self.before.as_ref().map(taken::takeable) != self.now.as_ref().map(taken::takeable)
+    }
+
     /// Whether no runner sees a difference.
     fn looks_alike_to_runners(&self) -> bool {
         self.before.is_some()
             && self.before.as_ref().map(visible_facts) == self.now.as_ref().map(visible_facts)
     }
+}
+
+/// The sources that import one that has other things by the way, also through stars.
+fn takers(graph: &Graph, changed: &[Changed]) -> Vec<String> {
+    let seeds = changed.iter().filter(|c| c.is_taken_otherwise()).flat_map(|c| graph.nodes_of(&c.path));
+    let seeds: Vec<NodeId> = seeds.collect();
+    if seeds.is_empty() {
+        return Vec::new();
+    }
+    let through = graph.dependents(&seeds, |edge| edge.kind == EdgeKind::Import(ImportKind::Star));
+    let through = through.order().to_vec();
+    let takers = graph.dependents(&through, |edge| matches!(edge.kind, EdgeKind::Import(_)));
+    let direct = takers.order().iter().filter(|node| takers.distance(**node).is_some_and(|d| d <= 1));
+    direct
+        .filter_map(|node| match graph.key(*node) {
+            NodeKey::Source { path, .. } => Some(path.to_string()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Reads the sources whose content differs, and brings `seen` up to date; `None` when there
@@ -255,7 +284,7 @@ fn rediscover<'a>(
 
 /// Follows the sources `again`, and takes over the graph: as it is kept, or built again.
 /// `None` when what it is built from is damaged.
-fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: Vec<&str>) -> Option<()> {
+fn rewire(project: &mut Project<'_>, snapshot: Snapshot, again: &[String]) -> Option<()> {
     let graph = &snapshot.graph;
     let is_source = |node: &NodeId| matches!(graph.key(*node), NodeKey::Source { .. });
     let nodes = again.iter().flat_map(|path| graph.nodes_of(path)).filter(is_source);

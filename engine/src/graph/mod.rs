@@ -184,6 +184,8 @@ pub enum Origin {
     File,
     /// The offered effect with this number.
     Offered(u32),
+    /// What the import with this number takes by the way of the files it leads to.
+    Taken(u32),
 }
 
 /// A path at which nothing is: all that is kept of it.

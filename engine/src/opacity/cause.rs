@@ -144,11 +144,13 @@ pub(crate) fn here(
     let effect = match fact.origin {
         Origin::Effect(number) => facts.effects.get(number as usize),
         Origin::Offered(number) => facts.offered.get(number as usize),
-        Origin::Import(_) | Origin::File => None,
+        Origin::Import(_) | Origin::Taken(_) | Origin::File => None,
     };
     let span = match fact.origin {
         Origin::Effect(_) | Origin::Offered(_) => effect.map(|effect| effect.span),
-        Origin::Import(number) => facts.imports.get(number as usize).map(|import| import.span),
+        Origin::Import(number) | Origin::Taken(number) => {
+            facts.imports.get(number as usize).map(|import| import.span)
+        }
         Origin::File => facts.damage.first().map(|damage| damage.span),
     };
     let reason = match fact.reason {
@@ -187,7 +189,7 @@ fn pins(project: &Project<'_>, live: &Liveness<'_>, cause: &Cause<'_>) -> Vec<Pi
     let effect = match cause.fact.origin {
         Origin::Effect(number) => &module.facts.effects[number as usize],
         Origin::Offered(number) => &module.facts.offered[number as usize],
-        Origin::Import(_) | Origin::File => return Vec::new(),
+        Origin::Import(_) | Origin::Taken(_) | Origin::File => return Vec::new(),
     };
     // What a stopped clock leaves.
     if let (EffectClass::Opaque(_), Origin::Effect(number)) = (&effect.class, cause.fact.origin) {

@@ -107,7 +107,11 @@ impl<'p> Liveness<'p> {
         let mut causes = Vec::new();
         let mut because = |modules: &[Module<'p>], at: usize, facts: &'p [Trait]| {
             let module = &modules[at];
-            causes.extend(facts.iter().filter(|fact| !is_said_twice(fact, facts)).map(|fact| Cause {
+            let facts_here = facts.iter().filter(|fact| {
+                // What is taken by the way is a unit of the file that has it.
+                !matches!(fact.origin, Origin::Taken(_)) && !is_said_twice(fact, facts)
+            });
+            causes.extend(facts_here.map(|fact| Cause {
                 unit: module.unit(module.part_of(fact.origin)),
                 at: At::Module(number(at)),
                 fact: Cow::Borrowed(fact),

@@ -21,6 +21,7 @@ mod stopped;
 mod units;
 
 pub(crate) use classes::Classes;
+pub(crate) use module::is_chain;
 pub use packages::Budget;
 pub use report::{
     FileOpacity, Held, Kind, OpacityOptions, OpacityReport, PinName, ReasonFor, ReasonHere, TestOpacity,

@@ -75,7 +75,11 @@ pub(crate) struct Taken<'p> {
 impl<'p> Module<'p> {
     /// Takes a file apart.
     pub(crate) fn new(path: &'p str, facts: &'p FileFacts, first: UnitId) -> Self {
-        let split = facts.damage.is_empty() && (!facts.declarations.is_empty() || facts.exports.is_empty());
+        // A file of imports only has no declarations, and yet operations to offer.
+        let is_read_whole = !facts.declarations.is_empty()
+            || facts.exports.is_empty()
+            || !facts.offered.is_empty() && has_only_imports(facts);
+        let split = facts.damage.is_empty() && is_read_whole;
         let mut module = Self {
             path,
             facts,
@@ -322,7 +326,7 @@ impl<'p> Module<'p> {
                 When::Import => Part::Evaluation,
                 When::Call(name) => self.offered(name).unwrap_or(Part::Evaluation),
             },
-            Origin::Import(number) => self.owner(number),
+            Origin::Import(number) | Origin::Taken(number) => self.owner(number),
             Origin::Effect(number) => match &self.facts.effects[number as usize].when {
                 When::Import => Part::Evaluation,
                 When::Call(name) => self.declaration(name).unwrap_or(Part::Evaluation),
@@ -356,6 +360,19 @@ impl<'p> Module<'p> {
 /// Whether an import stands for attributes read of a module, which is imported elsewhere.
 pub(crate) fn is_chain(import: &Import) -> bool {
     import.kind == ImportKind::StringRef && matches!(import.names, Names::List(_))
+}
+
+/// Whether every name that a file has is one that it imports.
+fn has_only_imports(facts: &FileFacts) -> bool {
+    let imports = facts.imports.iter().filter(|import| !is_chain(import));
+    let locals: FxHashSet<&str> = imports
+        .flat_map(|import| match &import.names {
+            Names::Effects => Vec::new(),
+            Names::Namespace(local) => vec![local.as_str()],
+            Names::List(list) => list.iter().map(|name| name.local.as_str()).collect(),
+        })
+        .collect();
+    facts.exports.iter().all(|export| locals.contains(export.local.as_str()))
 }
 
 fn index(number: usize) -> u32 {

@@ -154,6 +154,9 @@ fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<U
             let mut lookup = Lookup::new(modules);
             lookup.dotted(&import.specifier, &targets);
             list.extend(lookup.answer());
+            if is_chain(import) {
+                list.extend(module.targets(at).flat_map(|to| by_the_way(&modules[to as usize], import)));
+            }
             continue;
         }
         if let Part::Declaration(declaration) = owner {
@@ -180,6 +183,13 @@ fn of_module(modules: &[Module<'_>], number: u32, subclasses: bool) -> Vec<Vec<U
         edges[slot(Part::Own)].extend(whole);
     }
     tidied(edges)
+}
+
+/// The operations of `target` that a chain of attributes names: `helpers.clock.time`, where
+/// `helpers` has a module under another name than its own.
+fn by_the_way<'m>(target: &'m Module<'_>, chain: &'m Import) -> impl Iterator<Item = UnitId> + 'm {
+    let names = chain.specifier.split('.').filter(|name| !target.is_own_name(name));
+    names.filter_map(|name| target.offered(name)).map(|part| target.unit(part))
 }
 
 /// Whether an import is a dotted name of a module or of something in one.

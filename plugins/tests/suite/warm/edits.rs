@@ -65,12 +65,16 @@ const TS_BODY: [&str; 12] = [
     "/* @vitest-environment jsdom */",
 ];
 
-const PY: [&str; 12] = [
+const PY: [&str; 16] = [
     "from pkg.a import a",
     "import pkg.b",
     "from pkg import *",
     "from . import c",
     "from .sub import deep",
+    "from pkg.a import sp",
+    "from pkg.b import subprocess",
+    "from pkg.c import *",
+    "import pkg.c as taken\nrun = taken.sp.run",
     "import pkg.sub.deep as deep",
     "import yaml",
     "import gone_module",
@@ -80,7 +84,7 @@ const PY: [&str; 12] = [
     "from pkg.e import e",
 ];
 
-const PY_BODY: [&str; 11] = [
+const PY_BODY: [&str; 13] = [
     "value = 1",
     "# a comment",
     "",
@@ -88,6 +92,8 @@ const PY_BODY: [&str; 11] = [
     "import os\nmode = os.environ.get('MODE')",
     "from pathlib import Path\ntext = (Path(__file__).parent / 'data.txt').read_text()",
     "import sys\nsys.path.insert(0, 'extra')",
+    "import subprocess as sp",
+    "import subprocess",
     "def broken(:",
     "def test_more():\n    assert True",
     "def pytest_collection_modifyitems(items):\n    pass",

@@ -91,7 +91,17 @@ impl<'a> Judge<'_, 'a> {
         let [object, name, ..] = &*call.arguments.args else { return };
         let range = call.range();
         let holders = self.qualified(object, site);
-        let module = self.names.import_of(object, site.scope).filter(|t| t.name.is_none());
+        let target = self.names.import_of(object, site.scope).filter(|target| !target.type_only);
+        let module = target.filter(|target| target.name.is_none());
+        if let (Some(target), Expr::StringLiteral(name), true) = (target, name, holders.is_empty()) {
+            // A member of a module of the project, read without a dot.
+            let name = name.value.to_str();
+            if is_stdlib(name) {
+                self.reference(name, range, site);
+            } else {
+                self.members.push((format!("{}.{name}", loads::dotted(target)), range));
+            }
+        }
         if holders.is_empty() && module.is_none() {
             return;
         }

@@ -1,7 +1,7 @@
 //! What a file does to things that are not its own: members of modules and builtins that get
 //! another value, and operations of others that it offers under its own name.
 
-use owed_engine::facts::{Opaque, When};
+use owed_engine::facts::{Effect, EffectClass, Opaque, When};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
@@ -109,9 +109,7 @@ impl<'a> Judge<'_, 'a> {
                 on_purpose.insert(local);
             }
         }
-        if self.walk.members.is_some() {
-            self.offered_by_the_way(&on_purpose);
-        }
+        self.offered_by_the_way(&on_purpose);
     }
 
     /// What the other names of the module stand for: `from helpers import time` gives the
@@ -141,7 +139,21 @@ impl<'a> Judge<'_, 'a> {
                     self.reference(name, range, &MODULE_SITE);
                 }
             }
+            // Without declarations only classes by file are asked for, which need one of a kind.
+            let brief = self.walk.members.is_none();
+            let first = self.found.offered.len();
             for mut effect in self.found.effects.drain(..) {
+                let reason = match effect.class {
+                    EffectClass::Opaque(reason) => Some(reason.is_input_opaque()),
+                    EffectClass::Pinned(_) | EffectClass::Bounded(_) => None,
+                };
+                let kind = |other: &Effect| match other.class {
+                    EffectClass::Opaque(other) => Some(other.is_input_opaque()) == reason,
+                    EffectClass::Pinned(_) | EffectClass::Bounded(_) => false,
+                };
+                if brief && (reason.is_none() || self.found.offered[first..].iter().any(kind)) {
+                    continue;
+                }
                 effect.when = When::Call(local.to_owned());
                 self.found.offered.push(effect);
             }
