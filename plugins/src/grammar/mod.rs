@@ -15,6 +15,7 @@ mod functions;
 mod kinds;
 pub mod language;
 mod parse;
+pub mod partial;
 pub mod sources;
 #[cfg(test)]
 mod tests;
@@ -192,39 +193,49 @@ impl Grammar {
         let Some(sheet) = self.sheets.iter().find(|sheet| sheet.kind == kind) else {
             return Ok(Vec::new());
         };
-        let mut found: Vec<Match<'t>> = Vec::new();
-        CURSOR.with_borrow_mut(|cursor| {
-            let mut matches = cursor.matches(&sheet.query, parsed.root(), parsed.text().as_bytes());
-            while let Some(one) = matches.next() {
-                let mut outer = None;
-                let mut parts = Vec::new();
-                for capture in one.captures() {
-                    match sheet.captures[capture.index as usize] {
-                        Capture::Role(role) => outer = Some((role, capture.node)),
-                        Capture::Part(part) => parts.push((part, capture.node)),
-                        Capture::Helper => {}
-                    }
-                }
-                let (role, node) = outer.expect("each pattern was seen to have one role");
-                parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
-                parts.dedup();
-                found.push(Match { pattern: one.pattern_index, role, node, parts });
-            }
-            drop(matches);
-            if cursor.did_exceed_match_limit() { Err(Overflow) } else { Ok(()) }
-        })?;
-        // Ties are patterns that differ in their parts only: their parts decide.
-        let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
-        found.sort_by(|a, b| {
-            let key =
-                |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
-            key(a).cmp(&key(b)).then_with(|| parts(a).cmp(&parts(b)))
-        });
-        Ok(found)
+        run(&sheet.query, &sheet.captures, parsed, |number| number)
     }
 
     /// The kinds of files that it has, each with the number of patterns in it.
     pub fn sheets(&self) -> Vec<(SheetKind, usize)> {
         self.sheets.iter().map(|sheet| (sheet.kind, sheet.query.pattern_count())).collect()
     }
+}
+
+/// All that a query finds; `number` gives the number of a pattern in its file.
+fn run<'t>(
+    query: &Query,
+    captures: &[Capture],
+    parsed: &'t Parsed<'_>,
+    number: impl Fn(usize) -> usize,
+) -> Result<Vec<Match<'t>>, Overflow> {
+    let mut found: Vec<Match<'t>> = Vec::new();
+    CURSOR.with_borrow_mut(|cursor| {
+        let mut matches = cursor.matches(query, parsed.root(), parsed.text().as_bytes());
+        while let Some(one) = matches.next() {
+            let mut outer = None;
+            let mut parts = Vec::new();
+            for capture in one.captures() {
+                match captures[capture.index as usize] {
+                    Capture::Role(role) => outer = Some((role, capture.node)),
+                    Capture::Part(part) => parts.push((part, capture.node)),
+                    Capture::Helper => {}
+                }
+            }
+            let (role, node) = outer.expect("each pattern was seen to have one role");
+            parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
+            parts.dedup();
+            found.push(Match { pattern: number(one.pattern_index), role, node, parts });
+        }
+        drop(matches);
+        if cursor.did_exceed_match_limit() { Err(Overflow) } else { Ok(()) }
+    })?;
+    // Ties are patterns that differ in their parts only: their parts decide.
+    let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
+    found.sort_by(|a, b| {
+        let key =
+            |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
+        key(a).cmp(&key(b)).then_with(|| parts(a).cmp(&parts(b)))
+    });
+    Ok(found)
 }

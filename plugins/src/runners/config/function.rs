@@ -63,7 +63,7 @@ impl Module<'_, '_> {
 
     /// What the function `function` of this file returns for `arguments`.
     pub(super) fn call_at(&self, function: &FunctionRef, arguments: &[Value]) -> Value {
-        self.reader.deeper(self.path, self.line(function.start), || {
+        self.reader.deeper(self.path, || self.line(function.start), || {
             let mut locals = function.captured.clone();
             match self.functions.get(&function.start) {
                 Some(FunctionNode::Arrow(f)) => {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use owed_engine::path;
 use owed_engine::problem::Problem;
 use owed_engine::tree::Tree;
+use rayon::prelude::*;
 
 use crate::runners::config::Reader;
 use crate::runners::config::value::Value;
@@ -150,27 +151,34 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
     let scripted: BTreeSet<&str> =
         uses.iter().filter(|u| u.config.is_none()).map(|u| u.dir.as_str()).collect();
 
-    for dir in found.default.keys().chain(found.workspace.keys()) {
-        let config = found.default.get(dir);
-        let workspace = found.workspace.get(dir);
-        let takes_part = workspace.is_some()
-            || scripted.contains(dir.as_str())
-            || config.is_some_and(|c| path::basename(c).starts_with("vitest."))
-            || config.is_some_and(|c| {
-                let reader = Reader::new(tree, packages, dir);
-                let test = reader.load(c).get("test");
-                read.extend(reader.files().into_iter().filter(|f| f != c));
-                match test {
-                    Value::Undefined => packages.at(dir).is_some_and(|p| p.declares("vitest").is_some()),
-                    Value::Unknown(_) => packages.declared(dir, "vitest").is_some(),
-                    _ => true,
-                }
-            });
+    let dirs: Vec<&String> = found.default.keys().chain(found.workspace.keys()).collect();
+    let starts: Vec<(bool, Vec<String>)> = dirs
+        .par_iter()
+        .map(|&dir| {
+            let config = found.default.get(dir);
+            if found.workspace.contains_key(dir)
+                || scripted.contains(dir.as_str())
+                || config.is_some_and(|c| path::basename(c).starts_with("vitest."))
+            {
+                return (true, Vec::new());
+            }
+            let Some(config) = config else { return (false, Vec::new()) };
+            let reader = Reader::new(tree, packages, dir);
+            let takes_part = match reader.load(config).get("test") {
+                Value::Undefined => packages.at(dir).is_some_and(|p| p.declares("vitest").is_some()),
+                Value::Unknown(_) => packages.declared(dir, "vitest").is_some(),
+                _ => true,
+            };
+            (takes_part, reader.files().into_iter().filter(|f| f != config).collect())
+        })
+        .collect();
+    for (dir, (takes_part, files)) in dirs.into_iter().zip(starts) {
+        read.extend(files);
         if takes_part {
             places.insert(Place {
                 dir: dir.clone(),
-                config: config.cloned(),
-                workspace: workspace.cloned(),
+                config: found.default.get(dir).cloned(),
+                workspace: found.workspace.get(dir).cloned(),
                 ..Place::default()
             });
         }
@@ -211,12 +219,18 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             }
         }
     }
-    for place in &places {
-        if let Some(config) = &place.config {
+    // One that another configuration reads is part of that one.
+    let is_named = |config: &String| places.iter().any(|p| p.config.as_ref() == Some(config));
+    if !found.extra.iter().all(is_named) {
+        let reads = places.par_iter().flat_map_iter(|place| {
+            let config = place.config.as_deref().unwrap_or_default();
             let reader = Reader::new(tree, packages, &place.dir);
-            reader.load(config);
-            read.extend(reader.files().into_iter().filter(|f| f != config));
-        }
+            if !config.is_empty() {
+                reader.load(config);
+            }
+            reader.files().into_iter().filter(move |f| f != config)
+        });
+        read.extend(reads.collect::<Vec<_>>());
     }
     for config in &found.extra {
         let named = places.iter().any(|p| p.config.as_ref() == Some(config));

@@ -16,6 +16,8 @@ mod resolution;
 #[cfg(test)]
 mod tests;
 
+use std::sync::{Mutex, PoisonError};
+
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{
@@ -25,7 +27,7 @@ use owed_engine::tree::Tree;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
-use super::config::value::{Entry, Object, Value};
+use super::config::value::{Entry, Object, Unknown, Value};
 use super::manifest::{self, Packages};
 use super::outcome::{below, unsettled};
 use super::places;
@@ -51,12 +53,24 @@ impl Runner for Vitest {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
         let places = &located.places;
+        // What a place says is asked twice: whom it lists, and then what its projects are.
+        let tree = view.tree;
+        let started: Vec<Mutex<Option<Started<'_>>>> = places.iter().map(|_| Mutex::default()).collect();
+        let number = |place: &locate::Place| {
+            places.iter().position(|one| std::ptr::eq(one, place)).expect("it is one of the places")
+        };
         let listed = |place: &locate::Place| {
-            let sources = projects::of(&context(view.tree, &packages, place)).0;
-            (0..places.len()).filter(|&other| lists(&sources, &places[other])).collect()
+            let number = number(place);
+            let new = start(tree, &packages, &places[number]);
+            let numbers = (0..places.len()).filter(|&other| lists(&new.sources, &places[other])).collect();
+            *started[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
+            numbers
         };
         let read = |place: &locate::Place| {
-            drafts(view, &packages, place).into_iter().map(|draft| finish(view, &packages, draft)).collect()
+            let number = number(place);
+            let known = started[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let known = known.unwrap_or_else(|| start(tree, &packages, &places[number]));
+            drafts(view, known).into_iter().map(|draft| finish(view, &packages, draft)).collect()
         };
         places::projects(
             view,
@@ -122,15 +136,27 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
     Context { tree, packages, reader: reader(tree, packages, &place.dir, major), place, major }
 }
 
+/// A place whose projects are known, with the reader that has read them.
+struct Started<'a> {
+    context: Context<'a>,
+    sources: Vec<Source>,
+    unknown: Vec<Unknown>,
+}
+
+fn start<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Place) -> Started<'a> {
+    let context = context(tree, packages, place);
+    let (sources, unknown) = projects::of(&context);
+    Started { context, sources, unknown }
+}
+
 /// The projects of one place, settled as far as possible.
-fn drafts(view: &View<'_>, packages: &Packages, place: &locate::Place) -> Vec<Draft> {
-    let context = context(view.tree, packages, place);
-    let (sources, mut unknown) = projects::of(&context);
+fn drafts(view: &View<'_>, started: Started<'_>) -> Vec<Draft> {
+    let Started { context, sources, mut unknown } = started;
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
     if unknown.is_empty() && drafts.iter().all(|d| d.unknown.is_empty()) {
         return drafts;
     }
-    let error = match child::load(view, place) {
+    let error = match child::load(view, context.place) {
         Ok(loaded) => {
             let loaded: Vec<Source> =
                 loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
