@@ -76,11 +76,7 @@ pub trait Language: Send + Sync {
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a>;
 
     /// A resolver for each of `options`, in order; what they find in the tree they may share.
-    fn resolvers<'a>(
-        &self,
-        tree: &'a dyn Tree,
-        options: &[ResolveOptions],
-    ) -> Vec<Box<dyn Resolver + 'a>> {
+    fn resolvers<'a>(&self, tree: &'a dyn Tree, options: &[ResolveOptions]) -> Vec<Box<dyn Resolver + 'a>> {
         options.iter().map(|options| self.resolver(tree, options)).collect()
     }
 

@@ -233,8 +233,7 @@ fn run<'t>(
     // Ties are patterns that differ in their parts only: their parts decide.
     let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
     found.sort_by(|a, b| {
-        let key =
-            |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
+        let key = |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
         key(a).cmp(&key(b)).then_with(|| parts(a).cmp(&parts(b)))
     });
     Ok(found)

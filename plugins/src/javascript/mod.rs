@@ -56,11 +56,7 @@ impl Language for JavaScript {
         resolve::resolver(tree, options)
     }
 
-    fn resolvers<'a>(
-        &self,
-        tree: &'a dyn Tree,
-        options: &[ResolveOptions],
-    ) -> Vec<Box<dyn Resolver + 'a>> {
+    fn resolvers<'a>(&self, tree: &'a dyn Tree, options: &[ResolveOptions]) -> Vec<Box<dyn Resolver + 'a>> {
         resolve::resolvers(tree, options)
     }
 

@@ -87,7 +87,10 @@ fn what_only_some_classes_rewrite_is_followed_for_each() {
     let config = |test: &str| format!("export default {{ test: {{ {test} }} }}\n");
     let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
     let mut files = vec![
-        file("package.json", r#"{"name": "root", "workspaces": ["p/*"], "devDependencies": {"vitest": "3.0.0"}}"#),
+        file(
+            "package.json",
+            r#"{"name": "root", "workspaces": ["p/*"], "devDependencies": {"vitest": "3.0.0"}}"#,
+        ),
         file(
             "shared/all.ts",
             "import '@/one'\nimport '/two'\nimport './three'\nimport 'pkg'\nimport 'lonely'\n\
@@ -114,7 +117,10 @@ fn what_only_some_classes_rewrite_is_followed_for_each() {
     ];
     for (test, name) in options {
         let at = |rest: &str| format!("p/{name}/{rest}");
-        files.push((at("package.json"), br#"{"devDependencies": {"vitest": "3.0.0", "pkg": "workspace:*"}}"#.to_vec()));
+        files.push((
+            at("package.json"),
+            br#"{"devDependencies": {"vitest": "3.0.0", "pkg": "workspace:*"}}"#.to_vec(),
+        ));
         files.push((at("vitest.config.ts"), config(test).into_bytes()));
         files.push((at("a.test.ts"), b"import '../../shared/all'\nimport '../../shared/g/a'\n".to_vec()));
         files.push((at("b.test.ts"), b"import '../../shared/plain'\nimport './src/one'\n".to_vec()));

@@ -130,7 +130,8 @@ impl Js<'_> {
             let mut known = Resolution::default();
             if let Some(owner) = self.owner(file) {
                 let rest = path::strip(file, owner).unwrap_or(file);
-                let _ = self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, &mut known));
+                let _ =
+                    self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, &mut known));
             }
             Arc::new(known)
         });
