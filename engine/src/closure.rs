@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
-use crate::effects::add_effect;
+use crate::alike::{Alike, Resolvers, Step};
+use crate::effects::{add_effect, starts_at_roots};
 use crate::facts::{FileFacts, Import, ImportKind, Opaque, Presence};
 use crate::graph::{Absent, Edge, EdgeKind, Graph, NodeId, NodeKey, Origin, Trait};
 use crate::links::{Links, other_name};
@@ -34,10 +33,9 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     /// A file outside of the inventory that was read for it.
     pub(crate) extra: Option<(String, Result<FileFacts, Unchecked>)>,
+    /// Whether options of its class had a say that others of the group need not share.
+    pub(crate) own: bool,
 }
-
-/// Resolvers of every class and language, in one table.
-type Resolvers<'a> = Vec<Vec<Box<dyn Resolver + 'a>>>;
 
 /// Builds `project.graph`. With `keep`, also gives what each node was found to depend on.
 /// Contents and the root are asked of `tree`, which is the project's or one that remembers.
@@ -53,24 +51,33 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
     let mut extra: BTreeMap<String, FileFacts> = BTreeMap::new();
     let mut not_checked = Vec::new();
     let mut problems = Vec::new();
-    let resolvers: Resolvers<'_> = project
-        .classes
-        .iter()
-        .map(|options| project.plugins.languages.iter().map(|l| l.resolver(tree, options)).collect())
-        .collect();
+    let languages = project.plugins.languages;
+    let resolvers: Resolvers<'_> = languages.iter().map(|l| l.resolvers(tree, &project.classes)).collect();
+    let mut shared = Alike::new(project, &resolvers);
     while !building.frontier.is_empty() {
-        let found: Vec<(NodeId, Found)> = building
-            .frontier
-            .par_iter()
-            .map(|&id| {
-                let of = |class: u32, language: usize| &*resolvers[class as usize][language];
-                (id, follow(project, tree, &links, &extra, &of, building.graph.key(id)))
-            })
-            .collect();
-        building.frontier.clear();
-        for (id, found) in found {
-            let Found { edges, imports, absent, traits, problems: more, extra: read } = found;
+        let frontier = std::mem::take(&mut building.frontier);
+        let keys: Vec<&NodeKey> = frontier.iter().map(|id| building.graph.key(*id)).collect();
+        let of = |class: u32, language: usize| &*resolvers[language][class as usize];
+        let follow = |key: &NodeKey| follow(project, tree, &links, &extra, &of, key);
+        let level = shared.follow(project, &extra, &resolvers, &keys, &follow);
+        for (id, step) in frontier.into_iter().zip(level) {
+            let (found, first) = match step {
+                Step::Alone(found) => (found, None),
+                Step::First(at, found) => (found, Some(at)),
+                Step::Again(at) => {
+                    let &NodeKey::Source { class, .. } = building.graph.key(id) else {
+                        unreachable!("only sources are shared");
+                    };
+                    let wires = shared.again(at, class, &mut building);
+                    problems.extend(building.wire(id, wires).0);
+                    continue;
+                }
+            };
+            let Found { edges, imports, absent, traits, problems: more, extra: read, own: _ } = found;
             let edges: Vec<_> = edges.into_iter().map(|(key, edge)| (building.target(key), edge)).collect();
+            if let Some(at) = first {
+                shared.wired(at, &edges);
+            }
             let unread = read.and_then(|(path, read)| match read {
                 Ok(facts) => {
                     extra.insert(path, facts);
@@ -84,7 +91,7 @@ pub(crate) fn resolve(project: &mut Project<'_>, tree: &dyn Tree, keep: bool) ->
             not_checked.extend(unread);
         }
     }
-    drop(resolvers);
+    drop((shared, resolvers));
     let Building { mut graph, wires, .. } = building;
     graph.finish();
     project.graph = graph;
@@ -258,6 +265,7 @@ pub(crate) fn follow<'r>(
     let types_erased = project.classes[*class as usize].types_erased;
     let resolver = resolver(*class, number);
     let around = resolver.surroundings(path);
+    found.own |= around.own || facts.effects.iter().any(|effect| starts_at_roots(effect));
     found.edges.extend(
         around
             .targets
@@ -380,6 +388,7 @@ fn add_resolution(
     kind: ImportKind,
     line: u32,
 ) {
+    found.own |= resolution.own;
     let edge = Edge { kind: EdgeKind::Import(kind), line };
     for target in &resolution.targets {
         let key = match target {

@@ -78,6 +78,16 @@ pub(crate) fn add_effect(
     }
 }
 
+/// Whether what an effect names depends on where the runner's project is.
+pub(crate) fn starts_at_roots(effect: &Effect) -> bool {
+    let path = match &effect.class {
+        EffectClass::Bounded(path) | EffectClass::Pinned(Pin::File(path)) => path,
+        EffectClass::Pinned(Pin::Listing { dir, .. }) => dir,
+        EffectClass::Opaque(_) | EffectClass::Pinned(Pin::Env(_) | Pin::Named(_)) => return false,
+    };
+    path.base == PathBase::Cwd
+}
+
 /// The project paths a literal path may mean; `None` stands for a place outside.
 pub(crate) fn places(
     project: &Project<'_>,

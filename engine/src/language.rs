@@ -75,6 +75,11 @@ pub trait Language: Send + Sync {
     /// A resolver over `tree` under `options`.
     fn resolver<'a>(&self, tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a>;
 
+    /// A resolver for each of `options`, in order; what they find in the tree they may share.
+    fn resolvers<'a>(&self, tree: &'a dyn Tree, options: &[ResolveOptions]) -> Vec<Box<dyn Resolver + 'a>> {
+        options.iter().map(|options| self.resolver(tree, options)).collect()
+    }
+
     /// What a change of a manifest or lock file means; `None` when `path` is neither for
     /// this language. `base` and `head` are the bytes on each side, `None` when absent.
     /// `tree` is the head side.

@@ -13,6 +13,7 @@
 //! file, clock, environment or process. The two doors to the outside are
 //! [`read`] (the disk) and [`vcs`] (git).
 
+mod alike;
 mod by_name;
 pub mod cache;
 pub mod change;

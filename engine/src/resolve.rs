@@ -138,6 +138,8 @@ pub struct Resolution {
     pub consulted: Vec<String>,
     /// Why the meaning is not known; targets may still hold what it possibly is.
     pub unknown: Option<UnknownImport>,
+    /// Whether options had a say that resolvers of one [`Resolver::group`] need not share.
+    pub own: bool,
 }
 
 /// Why an import has no known meaning.
@@ -189,6 +191,22 @@ pub struct InstalledModule {
 pub trait Resolver: Send + Sync {
     /// What `import`, written in the file `from` (project-relative), means.
     fn resolve(&self, from: &str, import: &Import) -> Resolution;
+
+    /// Resolvers that one call of [`Language::resolvers`] made and that have the same number
+    /// here agree on every import of which each of them says that its own options
+    /// [do not decide it](Resolver::decides), when the answer of one is not
+    /// [its own](Resolution::own). They agree on [`Resolver::surroundings`].
+    ///
+    /// [`Language::resolvers`]: crate::language::Language::resolvers
+    fn group(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether options that others of the group need not have may decide what `import` means.
+    fn decides(&self, import: &Import) -> bool {
+        let _ = import;
+        true
+    }
 
     /// What `import`, written in the file `from` (of the project or of an installed
     /// package), runs of installed packages.

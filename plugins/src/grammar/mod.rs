@@ -15,6 +15,7 @@ mod functions;
 mod kinds;
 pub mod language;
 mod parse;
+pub mod partial;
 pub mod sources;
 #[cfg(test)]
 mod tests;
@@ -215,39 +216,11 @@ impl Grammar {
         let Some(sheet) = self.sheets.iter().find(|sheet| sheet.kind == kind) else {
             return Ok(Vec::new());
         };
-        let mut found: Vec<Match<'t>> = Vec::new();
-        CURSOR.with_borrow_mut(|cursor| {
-            for file in &sheet.files {
-                let mut matches = cursor.matches(&file.query, parsed.root(), parsed.text().as_bytes());
-                while let Some(one) = matches.next() {
-                    let mut outer = None;
-                    let mut parts = Vec::new();
-                    for capture in one.captures() {
-                        match file.captures[capture.index as usize] {
-                            Capture::Role(role) => outer = Some((role, capture.node)),
-                            Capture::Part(part) => parts.push((part, capture.node)),
-                            Capture::Helper => {}
-                        }
-                    }
-                    let (role, node) = outer.expect("each pattern was seen to have one role");
-                    parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
-                    parts.dedup();
-                    found.push(Match { pattern: file.first + one.pattern_index, role, node, parts });
-                }
-                drop(matches);
-                if cursor.did_exceed_match_limit() {
-                    return Err(Overflow);
-                }
-            }
-            Ok(())
-        })?;
-        // Ties are patterns that differ in their parts only: their parts decide.
-        let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
-        found.sort_by(|a, b| {
-            let key =
-                |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
-            key(a).cmp(&key(b)).then_with(|| parts(a).cmp(&parts(b)))
-        });
+        let mut found = Vec::new();
+        for file in &sheet.files {
+            run(&file.query, &file.captures, parsed, |number| file.first + number, &mut found)?;
+        }
+        sort(&mut found);
         Ok(found)
     }
 
@@ -255,4 +228,44 @@ impl Grammar {
     pub fn sheets(&self) -> Vec<(SheetKind, usize)> {
         self.sheets.iter().map(|sheet| (sheet.kind, sheet.patterns())).collect()
     }
+}
+
+/// Adds all that a query finds; `number` gives the number of a pattern in its sheet.
+fn run<'t>(
+    query: &Query,
+    captures: &[Capture],
+    parsed: &'t Parsed<'_>,
+    number: impl Fn(usize) -> usize,
+    found: &mut Vec<Match<'t>>,
+) -> Result<(), Overflow> {
+    CURSOR.with_borrow_mut(|cursor| {
+        let mut matches = cursor.matches(query, parsed.root(), parsed.text().as_bytes());
+        while let Some(one) = matches.next() {
+            let mut outer = None;
+            let mut parts = Vec::new();
+            for capture in one.captures() {
+                match captures[capture.index as usize] {
+                    Capture::Role(role) => outer = Some((role, capture.node)),
+                    Capture::Part(part) => parts.push((part, capture.node)),
+                    Capture::Helper => {}
+                }
+            }
+            let (role, node) = outer.expect("each pattern was seen to have one role");
+            parts.sort_by_key(|(part, node)| (node.start_byte(), node.end_byte(), *part));
+            parts.dedup();
+            found.push(Match { pattern: number(one.pattern_index), role, node, parts });
+        }
+        drop(matches);
+        if cursor.did_exceed_match_limit() { Err(Overflow) } else { Ok(()) }
+    })
+}
+
+/// Into the order of the source.
+fn sort(found: &mut [Match<'_>]) {
+    // Ties are patterns that differ in their parts only: their parts decide.
+    let parts = |it: &Match<'_>| it.parts.iter().map(|(_, n)| n.start_byte()).collect::<Vec<_>>();
+    found.sort_by(|a, b| {
+        let key = |it: &Match<'_>| (it.node.start_byte(), std::cmp::Reverse(it.node.end_byte()), it.pattern);
+        key(a).cmp(&key(b)).then_with(|| parts(a).cmp(&parts(b)))
+    });
 }

@@ -177,6 +177,14 @@ fn capture(sheet: SheetKind, name: &str) -> Option<Capture> {
     role.or_else(part)
 }
 
+/// The captures of `query` by number, if all are of the vocabulary.
+pub(super) fn captures(sheet: SheetKind, query: &Query) -> Result<Vec<Capture>, String> {
+    let one = |name: &&str| {
+        capture(sheet, name).ok_or_else(|| format!("@{name} is no capture of {}", sheet.stem()))
+    };
+    query.capture_names().iter().map(one).collect()
+}
+
 /// The captures of `query` by number, if it keeps to the vocabulary and its file to the
 /// form: a sentence on its purpose first, and above each pattern a comment that shows what
 /// it matches.
@@ -185,13 +193,7 @@ pub(super) fn check(sheet: SheetKind, query: &Query, text: &str) -> Result<Vec<C
     if !header.starts_with("; ") || !header.trim_end().ends_with('.') {
         return Err("the first line is not a comment with a sentence on its purpose".to_owned());
     }
-    let mut captures = Vec::new();
-    for name in query.capture_names() {
-        match capture(sheet, name) {
-            Some(found) => captures.push(found),
-            None => return Err(format!("@{name} is no capture of {}", sheet.stem())),
-        }
-    }
+    let captures = captures(sheet, query)?;
     for pattern in 0..query.pattern_count() {
         let start = query.start_byte_for_pattern(pattern);
         let line = text[..start].matches('\n').count() + 1;

@@ -56,6 +56,10 @@ impl Language for JavaScript {
         resolve::resolver(tree, options)
     }
 
+    fn resolvers<'a>(&self, tree: &'a dyn Tree, options: &[ResolveOptions]) -> Vec<Box<dyn Resolver + 'a>> {
+        resolve::resolvers(tree, options)
+    }
+
     fn manifest(
         &self,
         tree: &dyn Tree,

@@ -43,9 +43,12 @@ impl Package {
 
     /// The range with which it declares the package `name`.
     pub fn declares(&self, name: &str) -> Option<String> {
-        ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"]
-            .iter()
-            .find_map(|field| self.value.get(field).get(name).as_str().map(str::to_owned))
+        ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"].iter().find_map(
+            |field| match self.value.simply(field).map(|field| field.simply(name)) {
+                Some(Some(range)) => range.as_str().map(str::to_owned),
+                _ => self.value.get(field).get(name).as_str().map(str::to_owned),
+            },
+        )
     }
 }
 

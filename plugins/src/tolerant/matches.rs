@@ -6,26 +6,25 @@ use owed_engine::facts::Span;
 use tree_sitter::Node;
 
 use super::Dialect;
-use crate::grammar::sources::{JAVASCRIPT, PYTHON, Source, TSX, TYPESCRIPT};
-use crate::grammar::{Event, Grammar, Match, Parsed, SheetKind, offset};
+use crate::grammar::partial::{Kinds, Partial};
+use crate::grammar::sources::{JAVASCRIPT, PYTHON, TSX, TYPESCRIPT};
+use crate::grammar::{Event, Match, Parsed, SheetKind, offset};
 
 /// A text with its tree.
 pub(super) struct Syntax<'s> {
     pub(super) dialect: Dialect,
-    grammar: &'static Grammar,
+    grammar: &'static Partial,
+    kinds: Kinds,
     pub(super) parsed: Parsed<'s>,
 }
 
-/// The grammar of a dialect with its queries, compiled when a text needs it.
-fn grammar(dialect: Dialect) -> &'static Grammar {
-    fn compiled(source: &Source) -> Grammar {
-        source.compile().expect("a test compiles every embedded file of queries")
-    }
-    static GRAMMARS: [LazyLock<Grammar>; 4] = [
-        LazyLock::new(|| compiled(&TYPESCRIPT)),
-        LazyLock::new(|| compiled(&TSX)),
-        LazyLock::new(|| compiled(&JAVASCRIPT)),
-        LazyLock::new(|| compiled(&PYTHON)),
+/// The grammar of a dialect with its queries.
+fn grammar(dialect: Dialect) -> &'static Partial {
+    static GRAMMARS: [LazyLock<Partial>; 4] = [
+        LazyLock::new(|| Partial::new(&TYPESCRIPT)),
+        LazyLock::new(|| Partial::new(&TSX)),
+        LazyLock::new(|| Partial::new(&JAVASCRIPT)),
+        LazyLock::new(|| Partial::new(&PYTHON)),
     ];
     &GRAMMARS[dialect as usize]
 }
@@ -34,7 +33,8 @@ impl<'s> Syntax<'s> {
     /// Parses `text`; `None` when it is too large or too deep, or would take too long.
     pub(super) fn of(dialect: Dialect, text: &'s str) -> Option<Self> {
         let grammar = grammar(dialect);
-        Some(Self { dialect, grammar, parsed: grammar.parse(text).ok()? })
+        let parsed = grammar.parse(text).ok()?;
+        Some(Self { dialect, grammar, kinds: grammar.kinds(&parsed), parsed })
     }
 
     /// The source.
@@ -44,7 +44,7 @@ impl<'s> Syntax<'s> {
 
     /// What the queries of `kind` find; `None` when that would take too long.
     pub(super) fn matches(&self, kind: SheetKind) -> Option<Vec<Match<'_>>> {
-        self.grammar.matches(kind, &self.parsed).ok()
+        self.grammar.matches(kind, &self.parsed, &self.kinds).ok()
     }
 
     /// Visits nodes in order; `enter` says whether to go into a node.

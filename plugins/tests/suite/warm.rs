@@ -51,7 +51,7 @@ fn plugins() -> Plugins<'static> {
 }
 
 /// All that can be seen of a project.
-fn portrait(project: &Project<'_>) -> String {
+pub(crate) fn portrait(project: &Project<'_>) -> String {
     let mut text = String::new();
     for suite in &project.suites {
         let _ = writeln!(text, "suite {suite:?}");
@@ -83,7 +83,7 @@ fn portrait(project: &Project<'_>) -> String {
 }
 
 /// The first lines that differ.
-fn difference(cold: &str, warm: &str) -> String {
+pub(crate) fn difference(cold: &str, warm: &str) -> String {
     let differing = cold.lines().zip(warm.lines()).enumerate().find(|(_, (a, b))| a != b);
     match differing {
         Some((at, (cold, warm))) => format!("line {at}\n  cold: {cold}\n  warm: {warm}"),

@@ -220,6 +220,7 @@ impl Js<'_> {
         if self.mapped_outside(scope, text, class, out) {
             return true;
         }
+        out.own = true;
         let package = scope.packages.first().map_or("", |package| package.dir.as_str());
         let bases = std::iter::once(package).chain(self.options.all_roots()).chain([""]);
         bases.into_iter().any(|base| {

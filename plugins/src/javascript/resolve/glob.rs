@@ -32,7 +32,9 @@ impl Js<'_> {
     }
 
     fn matching(&self, dir: &str, text: &str, module: bool) -> Resolution {
-        let mut out = Resolution::default();
+        // A rooted pattern starts at the runner's root, an alias rewrites it.
+        let own = !self.aliases.is_empty() || text.starts_with('/');
+        let mut out = Resolution { own, ..Resolution::default() };
         let patterns = self.anchored(dir, text, &mut out);
         if patterns.is_empty() && out.targets.is_empty() {
             out.unknown = Some(UnknownImport::Computed);

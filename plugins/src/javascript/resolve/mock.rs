@@ -40,6 +40,7 @@ impl Js<'_> {
         let text = specifier::without_query(text).unwrap_or(text);
         let package = text.strip_prefix("node:").unwrap_or(text);
         if matches!(specifier::parse(package), Specifier::Bare(_)) {
+            out.own = true;
             self.existing_mocks(package, &mut out);
             let roots = self.options.mock_roots.iter().map(String::as_str);
             for root in roots.chain(self.options.all_roots()).chain([""]) {

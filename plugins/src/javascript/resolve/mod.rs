@@ -32,6 +32,7 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use owed_engine::facts::{Import, ImportKind, LoadMode};
@@ -52,20 +53,48 @@ use workspace::Workspace;
 
 /// A resolver over `tree` under `options`.
 pub fn resolver<'a>(tree: &'a dyn Tree, options: &ResolveOptions) -> Box<dyn Resolver + 'a> {
-    Box::new(Js {
-        view: View::new(tree),
-        extensions: Extensions::new(&options.extensions),
-        aliases: alias::compile(&options.aliases),
-        options: options.clone(),
-        answers: Default::default(),
-        packages: Memo::default(),
-        tsconfigs: Memo::default(),
-        references: Memo::default(),
-        scopes: Memo::default(),
-        sources: Memo::default(),
-        workspace: OnceLock::new(),
-        mocks: OnceLock::new(),
-    })
+    resolvers(tree, std::slice::from_ref(options)).remove(0)
+}
+
+/// A resolver for each of `options`, with one memory of the tree, and one of answers for those
+/// whose options differ in nothing that most specifiers are decided by.
+pub fn resolvers<'a>(tree: &'a dyn Tree, options: &[ResolveOptions]) -> Vec<Box<dyn Resolver + 'a>> {
+    let ground = Arc::new(Ground::new(tree));
+    let mut common: Vec<(ResolveOptions, Arc<Common>)> = Vec::new();
+    let several = options.len() > 1;
+    let one = |options: &ResolveOptions| {
+        let usual = common_of(options);
+        let number = common.iter().position(|(known, _)| *known == usual).unwrap_or_else(|| {
+            common.push((usual, Arc::default()));
+            common.len() - 1
+        });
+        let js = Js {
+            ground: Arc::clone(&ground),
+            extensions: Extensions::new(&options.extensions),
+            aliases: alias::compile(&options.aliases),
+            options: options.clone(),
+            group: u32::try_from(number).ok().filter(|_| several),
+            common: Arc::clone(&common[number].1),
+            answers: Default::default(),
+            touched: Memo::default(),
+        };
+        Box::new(js) as Box<dyn Resolver + 'a>
+    };
+    options.iter().map(one).collect()
+}
+
+/// The options without those that matter to few specifiers: where the project is, and what is
+/// rewritten before anything else.
+fn common_of(options: &ResolveOptions) -> ResolveOptions {
+    ResolveOptions {
+        root: String::new(),
+        roots: Vec::new(),
+        aliases: Vec::new(),
+        mock_roots: Vec::new(),
+        types_erased: false,
+        source_roots: Vec::new(),
+        ..options.clone()
+    }
 }
 
 /// Which conditions and extensions hold.
@@ -76,23 +105,65 @@ enum Class {
     Types,
 }
 
-/// The resolver. All of its memory is a function of the tree and the options.
-struct Js<'a> {
+/// What is a function of the tree alone.
+struct Ground<'a> {
     view: View<'a>,
-    options: ResolveOptions,
-    extensions: Extensions,
-    aliases: Vec<Rewrite>,
-    /// By class, then by directory and specifier.
-    answers: [Memo<Arc<Resolution>>; 3],
     packages: Memo<Arc<Package>>,
     tsconfigs: Memo<Arc<TsConfig>>,
     /// A configuration with all it references, by its path.
     references: Memo<Arc<Vec<Arc<TsConfig>>>>,
-    scopes: Memo<Arc<Scope>>,
     /// All sources of a package, by its directory.
     sources: Memo<Arc<Vec<String>>>,
+    /// What the layout of a package has for a file that is output.
+    laid_out: Memo<Arc<Resolution>>,
     workspace: OnceLock<Workspace>,
     mocks: OnceLock<mock::Mocks>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(tree: &'a dyn Tree) -> Self {
+        Self {
+            view: View::new(tree),
+            packages: Memo::default(),
+            tsconfigs: Memo::default(),
+            references: Memo::default(),
+            sources: Memo::default(),
+            laid_out: Memo::default(),
+            workspace: OnceLock::new(),
+            mocks: OnceLock::new(),
+        }
+    }
+}
+
+/// What is a function of the tree and of [`common_of`] the options.
+#[derive(Default)]
+struct Common {
+    /// By class, then by directory and specifier; `None` where the roots have a say.
+    answers: [Memo<Option<Arc<Resolution>>>; 3],
+    scopes: Memo<Arc<Scope>>,
+}
+
+/// The resolver. All of its memory is a function of the tree and the options.
+struct Js<'a> {
+    ground: Arc<Ground<'a>>,
+    options: ResolveOptions,
+    extensions: Extensions,
+    aliases: Vec<Rewrite>,
+    /// The number of `common`, where others were made with it.
+    group: Option<u32>,
+    common: Arc<Common>,
+    /// By class, then by directory and specifier, where `common` does not say.
+    answers: [Memo<Arc<Resolution>>; 3],
+    /// Whether some alias applies to a specifier.
+    touched: Memo<bool>,
+}
+
+impl<'a> Deref for Js<'a> {
+    type Target = Ground<'a>;
+
+    fn deref(&self) -> &Ground<'a> {
+        &self.ground
+    }
 }
 
 impl Resolver for Js<'_> {
@@ -130,6 +201,18 @@ impl Resolver for Js<'_> {
         self.whole(dir)
     }
 
+    fn group(&self) -> Option<u32> {
+        self.group
+    }
+
+    fn decides(&self, import: &Import) -> bool {
+        !self.aliases.is_empty()
+            && (self.touches(&import.specifier)
+                || matches!(import.kind, ImportKind::Glob | ImportKind::Computed)
+                // Aliases of its package are asked, too.
+                || (import.kind == ImportKind::StringRef && import.specifier.ends_with("/jsx-runtime")))
+    }
+
     fn installed(&self, from: &str, import: &Import) -> Installed {
         self.package_of(from, import)
     }
@@ -149,23 +232,40 @@ impl Resolver for Js<'_> {
 impl<'a> Js<'a> {
     /// What `text`, written in a file of `dir`, means as a module.
     fn module(&self, dir: &str, text: &str, class: Class) -> Resolution {
-        if self.aliases.is_empty()
-            && let Specifier::Relative(relative) = specifier::parse(text)
-        {
+        let touched = !self.aliases.is_empty() && self.touches(text);
+        if !touched && let Specifier::Relative(relative) = specifier::parse(text) {
             // Nearly as fast to find again as to remember, and it would fill the memory.
             let mut out = Resolution::default();
             self.relative(dir, relative, class, &mut out);
             return finish(out);
         }
         let key = format!("{dir}\0{text}");
-        let answer = self.answers[class as usize].get(&key, || {
-            let mut out = Resolution::default();
-            if !self.aliased(dir, text, class, &mut out) {
+        let common = || {
+            self.common.answers[class as usize].get(&key, || {
+                let mut out = Resolution::default();
                 self.plain(dir, text, class, &mut out);
-            }
-            Arc::new(finish(out))
+                (!out.own).then(|| Arc::new(finish(out)))
+            })
+        };
+        let known = if touched { None } else { common() };
+        let answer = known.unwrap_or_else(|| {
+            self.answers[class as usize].get(&key, || {
+                let mut out = Resolution { own: true, ..Resolution::default() };
+                if !touched || !self.aliased(dir, text, class, &mut out) {
+                    self.plain(dir, text, class, &mut out);
+                }
+                Arc::new(finish(out))
+            })
         });
         Resolution::clone(&answer)
+    }
+
+    /// Whether some alias of the runner applies to `text`.
+    fn touches(&self, text: &str) -> bool {
+        self.touched.get(text, || {
+            let applies = |text: &str| self.aliases.iter().any(|alias| alias.apply(text) != Rewritten::No);
+            applies(text) || specifier::without_query(text).is_some_and(applies)
+        })
     }
 
     /// Follows the runner's aliases. Whether one of them led to something.
@@ -254,6 +354,7 @@ impl<'a> Js<'a> {
     fn rooted_anywhere(&self, text: &str, class: Class, out: &mut Resolution) {
         let before = out.unknown.take();
         let mut found = false;
+        out.own = true;
         for root in self.options.all_roots() {
             self.rooted(root, text, class, out);
             found |= out.unknown.take().is_none();
@@ -326,7 +427,7 @@ impl<'a> Js<'a> {
 
     /// A path that is run: relative to the file, to the runner's root, or to the project.
     fn script(&self, dir: &str, text: &str, class: Class) -> Resolution {
-        let mut out = Resolution::default();
+        let mut out = Resolution { own: true, ..Resolution::default() };
         let text = specifier::without_query(text).unwrap_or(text);
         if text.starts_with('/') || text.starts_with("file:") {
             self.plain(dir, text, class, &mut out);
@@ -362,7 +463,7 @@ impl<'a> Js<'a> {
     /// of it, and of what the `tsconfig.json` of the directory says. Compilers load
     /// another module of it while developing, and so do tests.
     fn jsx_runtime(&self, dir: &str, package: &str, class: Class) -> Resolution {
-        let mut out = Resolution::default();
+        let mut out = Resolution { own: !self.aliases.is_empty(), ..Resolution::default() };
         let mut packages = vec![package.to_owned()];
         if package == "react" {
             for alias in &self.aliases {
@@ -472,6 +573,7 @@ fn merge(out: &mut Resolution, other: Resolution) {
     out.absent.extend(other.absent);
     out.consulted.extend(other.consulted);
     out.unknown = out.unknown.take().or(other.unknown);
+    out.own |= other.own;
 }
 
 /// Every list sorted and without repetition.

@@ -50,7 +50,7 @@ impl Scope {
 impl Js<'_> {
     /// What holds in `dir`.
     pub(super) fn scope(&self, dir: &str) -> Arc<Scope> {
-        self.scopes.get(dir, || {
+        self.common.scopes.get(dir, || {
             let mut scope = Scope::default();
             let own = std::iter::once(dir).chain(path::ancestors(dir));
             for at in own {

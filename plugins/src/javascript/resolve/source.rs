@@ -126,9 +126,19 @@ impl Js<'_> {
 
     /// Adds the source that the layout of the package has for `file`.
     pub(super) fn laid_out(&self, file: &str, out: &mut Resolution) -> bool {
-        let Some(owner) = self.owner(file) else { return false };
-        let rest = path::strip(file, owner).unwrap_or(file);
-        self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, out))
+        let known = self.laid_out.get(file, || {
+            let mut known = Resolution::default();
+            if let Some(owner) = self.owner(file) {
+                let rest = path::strip(file, owner).unwrap_or(file);
+                let _ =
+                    self.layouts(owner, file, rest).iter().any(|place| self.take_source(place, &mut known));
+            }
+            Arc::new(known)
+        });
+        // A source that is taken is at least one target, and nothing else is said of it.
+        out.targets.extend(known.targets.iter().cloned());
+        out.unknown = known.unknown.clone().or(out.unknown.take());
+        !known.targets.is_empty()
     }
 
     /// The directory of the package that `file` belongs to. A manifest without a name is
@@ -205,10 +215,13 @@ impl Js<'_> {
         for stem in [Some(stem), plain].into_iter().flatten() {
             for stem in [stem.to_owned(), below(stem, "index")] {
                 let dir = self.view.dir(path::dirname(&stem));
+                let present: Vec<&str> = dir.extensions_of(path::basename(&stem)).map(|(it, _)| it).collect();
+                if present.is_empty() {
+                    continue;
+                }
                 for extension in SOURCE_EXTENSIONS {
-                    let name = format!("{}.{extension}", path::basename(&stem));
-                    if dir.kind(&name).is_some() {
-                        let file = below(path::dirname(&stem), &name);
+                    if present.iter().any(|it| it.strip_prefix('.') == Some(extension)) {
+                        let file = format!("{stem}.{extension}");
                         if self.view.in_inventory(&file) {
                             self.hit(&file, out);
                             found = true;

@@ -68,6 +68,8 @@ impl Js<'_> {
         }
         if !name.starts_with('.') {
             let found = self.module(dir, name, Class::Esm);
+            // Nobody is asked whether aliases apply to what a style sheet names.
+            out.own = true;
             if found.unknown.is_none() {
                 out.targets.extend(found.targets.into_iter().filter(|t| matches!(t, Target::File(_))));
                 out.consulted.extend(found.consulted);

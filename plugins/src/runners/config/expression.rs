@@ -14,7 +14,7 @@ impl Module<'_, '_> {
     /// The value of `expression` where `locals` are visible.
     pub(super) fn value(&self, expression: &Expression<'_>, locals: &Locals) -> Value {
         let at = expression.span().start;
-        self.reader.deeper(self.path, self.line(at), || self.value_of(expression, locals, at))
+        self.reader.deeper(self.path, || self.line(at), || self.value_of(expression, locals, at))
     }
 
     fn value_of(&self, expression: &Expression<'_>, locals: &Locals, at: u32) -> Value {

@@ -63,29 +63,33 @@ impl Module<'_, '_> {
 
     /// What the function `function` of this file returns for `arguments`.
     pub(super) fn call_at(&self, function: &FunctionRef, arguments: &[Value]) -> Value {
-        self.reader.deeper(self.path, self.line(function.start), || {
-            let mut locals = function.captured.clone();
-            match self.functions.get(&function.start) {
-                Some(FunctionNode::Arrow(f)) => {
-                    self.parameters(&f.params, arguments, &mut locals);
-                    match &f.body {
-                        ArrowFunctionBody::FunctionBody(body) => self.body(&body.statements, &mut locals),
-                        other => match other.as_expression() {
-                            Some(expression) => self.value(expression, &locals),
-                            None => self.unknown("a function", function.start),
-                        },
+        self.reader.deeper(
+            self.path,
+            || self.line(function.start),
+            || {
+                let mut locals = function.captured.clone();
+                match self.functions.get(&function.start) {
+                    Some(FunctionNode::Arrow(f)) => {
+                        self.parameters(&f.params, arguments, &mut locals);
+                        match &f.body {
+                            ArrowFunctionBody::FunctionBody(body) => self.body(&body.statements, &mut locals),
+                            other => match other.as_expression() {
+                                Some(expression) => self.value(expression, &locals),
+                                None => self.unknown("a function", function.start),
+                            },
+                        }
                     }
-                }
-                Some(FunctionNode::Function(f)) if !f.generator => {
-                    self.parameters(&f.params, arguments, &mut locals);
-                    match &f.body {
-                        Some(body) => self.body(&body.statements, &mut locals),
-                        None => self.unknown("a function without a body", function.start),
+                    Some(FunctionNode::Function(f)) if !f.generator => {
+                        self.parameters(&f.params, arguments, &mut locals);
+                        match &f.body {
+                            Some(body) => self.body(&body.statements, &mut locals),
+                            None => self.unknown("a function without a body", function.start),
+                        }
                     }
+                    _ => self.unknown("a function", function.start),
                 }
-                _ => self.unknown("a function", function.start),
-            }
-        })
+            },
+        )
     }
 
     fn parameters(

@@ -205,10 +205,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Runs `inner` one level deeper.
-    fn deeper(&self, path: &str, line: u32, inner: impl FnOnce() -> Value) -> Value {
+    fn deeper(&self, path: &str, line: impl FnOnce() -> u32, inner: impl FnOnce() -> Value) -> Value {
         let left = self.depth.get();
         if left == 0 || !self.step() {
-            return unknown("configuration nested too deep", path, line);
+            return unknown("configuration nested too deep", path, line());
         }
         self.depth.set(left - 1);
         let value = inner();

@@ -177,7 +177,7 @@ impl<'b, 'a> Module<'b, 'a> {
     /// The 1-based line of the byte `offset`.
     pub(super) fn line(&self, offset: u32) -> u32 {
         let end = (offset as usize).min(self.text.len());
-        let lines = self.text.as_bytes()[..end].iter().filter(|b| **b == b'\n').count();
+        let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[..end]).count();
         u32::try_from(lines + 1).unwrap_or(u32::MAX)
     }
 

@@ -90,8 +90,25 @@ pub enum Entry {
 }
 
 impl Object {
+    /// The value of `key` when it is exactly one that stands here as it is.
+    fn simply(&self, key: &str) -> Option<&Value> {
+        for entry in self.0.iter().rev() {
+            match entry {
+                Entry::Key(name, value) if name == key => {
+                    return Some(value).filter(|value| !matches!(value, Value::Either(_)));
+                }
+                Entry::Key(..) => {}
+                Entry::Open(_) => return None,
+            }
+        }
+        Some(&Value::Undefined)
+    }
+
     /// The value of `key`: everything it may be.
     pub fn get(&self, key: &str) -> Value {
+        if let Some(value) = self.simply(key) {
+            return value.clone();
+        }
         let mut possible = Vec::new();
         for entry in self.0.iter().rev() {
             match entry {
@@ -189,8 +206,19 @@ impl Value {
         }
     }
 
+    /// [`Value::get`] where that is exactly one value that stands here as it is.
+    pub fn simply(&self, key: &str) -> Option<&Value> {
+        match self {
+            Value::Object(object) => object.simply(key),
+            _ => None,
+        }
+    }
+
     /// The value of `key` of everything it may be. A thing without keys has none.
     pub fn get(&self, key: &str) -> Value {
+        if let Some(value) = self.simply(key) {
+            return value.clone();
+        }
         Value::either(
             self.alternatives()
                 .iter()
@@ -206,11 +234,16 @@ impl Value {
 
     /// [`Value::get`], key after key.
     pub fn at(&self, path: &[&str]) -> Value {
-        let mut value = self.clone();
-        for key in path {
-            value = value.get(key);
+        let (mut value, mut rest) = (self, path);
+        while let Some((key, more)) = rest.split_first()
+            && let Some(inner) = value.simply(key)
+        {
+            (value, rest) = (inner, more);
         }
-        value
+        match rest.split_first() {
+            None => value.clone(),
+            Some((key, more)) => more.iter().fold(value.get(key), |value, key| value.get(key)),
+        }
     }
 
     /// Whether a condition on it holds; `None` when that is not known.

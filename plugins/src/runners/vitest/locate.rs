@@ -152,27 +152,34 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
     let scripted: BTreeSet<&str> =
         uses.iter().filter(|u| u.config.is_none()).map(|u| u.dir.as_str()).collect();
 
-    for dir in found.default.keys().chain(found.workspace.keys()) {
-        let config = found.default.get(dir);
-        let workspace = found.workspace.get(dir);
-        let takes_part = workspace.is_some()
-            || scripted.contains(dir.as_str())
-            || config.is_some_and(|c| path::basename(c).starts_with("vitest."))
-            || config.is_some_and(|c| {
-                let reader = Reader::new(tree, packages, dir);
-                let test = reader.load(c).get("test");
-                read.extend(reader.files().into_iter().filter(|f| f != c));
-                match test {
-                    Value::Undefined => packages.at(dir).is_some_and(|p| p.declares("vitest").is_some()),
-                    Value::Unknown(_) => packages.declared(dir, "vitest").is_some(),
-                    _ => true,
-                }
-            });
+    let dirs: Vec<&String> = found.default.keys().chain(found.workspace.keys()).collect();
+    let starts: Vec<(bool, Vec<String>)> = dirs
+        .par_iter()
+        .map(|&dir| {
+            let config = found.default.get(dir);
+            if found.workspace.contains_key(dir)
+                || scripted.contains(dir.as_str())
+                || config.is_some_and(|c| path::basename(c).starts_with("vitest."))
+            {
+                return (true, Vec::new());
+            }
+            let Some(config) = config else { return (false, Vec::new()) };
+            let reader = Reader::new(tree, packages, dir);
+            let takes_part = match reader.load(config).get("test") {
+                Value::Undefined => packages.at(dir).is_some_and(|p| p.declares("vitest").is_some()),
+                Value::Unknown(_) => packages.declared(dir, "vitest").is_some(),
+                _ => true,
+            };
+            (takes_part, reader.files().into_iter().filter(|f| f != config).collect())
+        })
+        .collect();
+    for (dir, (takes_part, files)) in dirs.into_iter().zip(starts) {
+        read.extend(files);
         if takes_part {
             places.insert(Place {
                 dir: dir.clone(),
-                config: config.cloned(),
-                workspace: workspace.cloned(),
+                config: found.default.get(dir).cloned(),
+                workspace: found.workspace.get(dir).cloned(),
                 ..Place::default()
             });
         }
@@ -213,6 +220,7 @@ pub(super) fn places(tree: &dyn Tree, packages: &Packages) -> Located {
             }
         }
     }
+    // One that another configuration reads is part of that one.
     let named = |config: &&String| places.iter().any(|p| p.config.as_ref() == Some(config));
     let unnamed: Vec<&String> = found.extra.iter().filter(|config| !named(config)).collect();
     if !unnamed.is_empty() {

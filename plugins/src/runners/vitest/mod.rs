@@ -17,13 +17,14 @@ mod resolution;
 mod tests;
 mod types;
 
+use std::sync::{Mutex, PoisonError};
+
 use owed_engine::path;
 use owed_engine::resolve::Target;
 use owed_engine::runner::{
     Discovery, Invocation, Reported, Reporting, Runner, RunnerProject, SharedRole, TestFile, View,
 };
 use owed_engine::tree::Tree;
-use rayon::prelude::*;
 
 use super::claims::{self, Framework};
 use super::config::Reader;
@@ -53,13 +54,19 @@ impl Runner for Vitest {
         let packages = Packages::read(view.tree);
         let located = locate::places(view.tree, &packages);
         let places = &located.places;
-        let of: Vec<(Vec<Source>, Vec<Unknown>)> =
-            places.par_iter().map(|place| projects::of(&context(view.tree, &packages, place))).collect();
-        let listed =
-            |number: usize| (0..places.len()).filter(|&other| lists(&of[number].0, &places[other])).collect();
+        // What a place says is asked twice: whom it lists, and then what its projects are.
+        let tree = view.tree;
+        let started: Vec<Mutex<Option<Started<'_>>>> = places.iter().map(|_| Mutex::default()).collect();
+        let listed = |number: usize| {
+            let new = start(tree, &packages, &places[number]);
+            let numbers = (0..places.len()).filter(|&other| lists(&new.sources, &places[other])).collect();
+            *started[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
+            numbers
+        };
         let read = |number: usize| {
-            let drafts = drafts(view, &packages, &places[number], &of[number]).into_iter();
-            drafts.flat_map(|draft| finish(view, &packages, draft)).collect()
+            let known = started[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let known = known.unwrap_or_else(|| start(tree, &packages, &places[number]));
+            drafts(view, known).into_iter().flat_map(|draft| finish(view, &packages, draft)).collect()
         };
         places::projects(
             view,
@@ -125,26 +132,33 @@ fn context<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Pl
     Context { tree, packages, reader: reader(tree, packages, &place.dir, major), place, major }
 }
 
+/// A place whose projects are known, with the reader that has read them.
+struct Started<'a> {
+    context: Context<'a>,
+    sources: Vec<Source>,
+    unknown: Vec<Unknown>,
+}
+
+fn start<'a>(tree: &'a dyn Tree, packages: &'a Packages, place: &'a locate::Place) -> Started<'a> {
+    let context = context(tree, packages, place);
+    let (sources, unknown) = projects::of(&context);
+    Started { context, sources, unknown }
+}
+
 /// The projects of one place, settled as far as possible.
-fn drafts(
-    view: &View<'_>,
-    packages: &Packages,
-    place: &locate::Place,
-    (sources, unknown): &(Vec<Source>, Vec<Unknown>),
-) -> Vec<Draft> {
-    let context = context(view.tree, packages, place);
-    let mut unknown = unknown.as_slice();
+fn drafts(view: &View<'_>, started: Started<'_>) -> Vec<Draft> {
+    let Started { context, sources, mut unknown } = started;
     let mut drafts: Vec<Draft> = sources.iter().map(|s| options::draft(&context, s, false)).collect();
     let is_known = |d: &Draft| d.unknown.is_empty() && d.matcher.checker.unknown.is_empty();
     if unknown.is_empty() && drafts.iter().all(is_known) {
         return drafts;
     }
-    let error = match child::load(view, place) {
+    let error = match child::load(view, context.place) {
         Ok(loaded) => {
             let loaded: Vec<Source> =
-                loaded.into_iter().map(|one| projects::resolved(&context, sources, one)).collect();
+                loaded.into_iter().map(|one| projects::resolved(&context, &sources, one)).collect();
             drafts = loaded.iter().map(|s| options::draft(&context, s, true)).collect();
-            unknown = &[];
+            unknown.clear();
             None
         }
         Err(error) => Some(error),

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use owed_plugins::grammar::sources;
+use owed_plugins::grammar::partial::Partial;
+use owed_plugins::grammar::{SheetKind, sources};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -93,4 +94,36 @@ fn every_pattern_has_a_case() {
         }
     }
     assert!(missing.is_empty(), "no file of the corpus shows\n{}", missing.join("\n"));
+}
+
+/// What is compiled for one text finds in it what the whole file of queries finds.
+#[test]
+fn patterns_that_a_text_cannot_need_are_not_missed() {
+    let mut cases = Vec::new();
+    below(&root().join("corpus"), &mut cases);
+    let cases: Vec<String> = cases.iter().filter_map(|case| fs::read_to_string(case).ok()).collect();
+    let mut found = 0;
+    for source in sources::ALL {
+        let mut texts = Vec::new();
+        cases.iter().for_each(|case| blocks(case, source.extensions, &mut texts));
+        let grammar = source.compile().unwrap();
+        // After the first few it compiles everything: one for some texts each.
+        let some: Vec<&String> = texts.iter().step_by(texts.len() / 60 + 1).collect();
+        for texts in some.chunks(6) {
+            let partial = Partial::new(source);
+            for text in texts {
+                let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+                for text in [text.as_str(), &text[half..]] {
+                    let parsed = grammar.parse(text).unwrap();
+                    let kinds = partial.kinds(&parsed);
+                    for kind in SheetKind::ALL {
+                        let whole = grammar.matches(kind, &parsed).unwrap();
+                        assert_eq!(partial.matches(kind, &parsed, &kinds).unwrap(), whole, "{text}");
+                        found += whole.len();
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 1_000, "only {found} matches");
 }
