@@ -4,22 +4,24 @@
 //! Everything right of the reading door speaks only this form, so that answers
 //! do not depend on where a checkout lies.
 
+use memchr::{memrchr, memrchr2};
+
 /// The directory of `path`: `"a/b.ts"` gives `"a"`, `"b.ts"` gives `""`.
 pub fn dirname(path: &str) -> &str {
-    path.rfind('/').map_or("", |i| &path[..i])
+    memrchr(b'/', path.as_bytes()).map_or("", |i| &path[..i])
 }
 
 /// The last segment of `path`: `"a/b.ts"` gives `"b.ts"`.
 pub fn basename(path: &str) -> &str {
-    path.rfind('/').map_or(path, |i| &path[i + 1..])
+    memrchr(b'/', path.as_bytes()).map_or(path, |i| &path[i + 1..])
 }
 
 /// The extension after the last dot of the last segment, without the dot;
 /// `""` when there is none or the name only starts with a dot.
 pub fn extension(path: &str) -> &str {
-    let name = basename(path);
-    match name.rfind('.') {
-        Some(i) if i > 0 => &name[i + 1..],
+    let bytes = path.as_bytes();
+    match memrchr2(b'.', b'/', bytes) {
+        Some(i) if i > 0 && bytes[i] == b'.' && bytes[i - 1] != b'/' => &path[i + 1..],
         _ => "",
     }
 }

@@ -135,7 +135,7 @@ fn text_of(language: &dyn Language, settings: &Settings, bytes: &[u8]) -> Result
     if bytes.len() as u64 > settings.file_size {
         return Err(Unchecked::TooLarge);
     }
-    if bytes.iter().take(8192).any(|b| *b == 0) {
+    if memchr::memchr(0, &bytes[..bytes.len().min(8192)]).is_some() {
         return Err(Unchecked::Binary);
     }
     if !language.declares_encoding(bytes) && std::str::from_utf8(bytes).is_err() {

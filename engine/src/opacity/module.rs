@@ -69,9 +69,11 @@ pub(crate) struct Taken<'p> {
 }
 
 impl<'p> Module<'p> {
-    /// Takes a file apart.
-    pub(crate) fn new(path: &'p str, facts: &'p FileFacts, first: UnitId) -> Self {
-        let split = facts.damage.is_empty() && (!facts.declarations.is_empty() || facts.exports.is_empty());
+    /// Takes a file apart; one that was not read with its declarations (`whole`) stays in one
+    /// piece.
+    pub(crate) fn new(path: &'p str, facts: &'p FileFacts, first: UnitId, whole: bool) -> Self {
+        let split =
+            whole && facts.damage.is_empty() && (!facts.declarations.is_empty() || facts.exports.is_empty());
         let mut module = Self {
             path,
             facts,

@@ -26,7 +26,7 @@ impl Language for Python {
     }
 
     fn reader_version(&self) -> &'static str {
-        "python/6"
+        "python/7"
     }
 
     fn reads(&self, path: &str) -> bool {
