@@ -33,8 +33,9 @@ pub trait Language: Send + Sync {
     /// the language declares encodings in the file.
     fn read(&self, file: SourceFile<'_>) -> FileFacts;
 
-    /// The same without [`FileFacts::declarations`], for answers that need none (selection by
-    /// file); a language for which that saves nothing reads all.
+    /// The same without [`FileFacts::declarations`] (but for names that discovery asks for),
+    /// [`FileFacts::exports`] and [`FileFacts::offered`], for answers that need none
+    /// (selection by file); a language for which that saves nothing reads all.
     fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
         self.read(file)
     }

@@ -48,6 +48,9 @@ impl Links {
 pub(crate) fn other_name(tree: &dyn Tree, path: &str) -> Option<String> {
     for dir in std::iter::once(path).chain(path::ancestors(path)) {
         if let Some(real) = tree.real(dir) {
+            if real == dir {
+                return None;
+            }
             let name = path::join(&real, path::strip(path, dir).unwrap_or(""))?;
             return (name != path).then_some(name);
         }

@@ -4,7 +4,7 @@
 //! Everything right of the reading door speaks only this form, so that answers
 //! do not depend on where a checkout lies.
 
-use memchr::memrchr;
+use memchr::{memrchr, memrchr2};
 
 /// The directory of `path`: `"a/b.ts"` gives `"a"`, `"b.ts"` gives `""`.
 pub fn dirname(path: &str) -> &str {
@@ -19,9 +19,9 @@ pub fn basename(path: &str) -> &str {
 /// The extension after the last dot of the last segment, without the dot;
 /// `""` when there is none or the name only starts with a dot.
 pub fn extension(path: &str) -> &str {
-    let name = basename(path);
-    match memrchr(b'.', name.as_bytes()) {
-        Some(i) if i > 0 => &name[i + 1..],
+    let bytes = path.as_bytes();
+    match memrchr2(b'.', b'/', bytes) {
+        Some(i) if i > 0 && bytes[i] == b'.' && bytes[i - 1] != b'/' => &path[i + 1..],
         _ => "",
     }
 }

@@ -13,7 +13,7 @@ use super::units::{self, Units};
 use crate::facts::{EffectClass, FileFacts, Opaque};
 use crate::graph::{NodeId, NodeKey, Origin, Trait};
 use crate::problem::Widening;
-use crate::project::Project;
+use crate::project::{Project, Reading};
 use crate::runner::RunnerEffect;
 use crate::selection::Opacity;
 
@@ -83,6 +83,7 @@ impl<'p> Liveness<'p> {
         let mut nodes: Vec<NodeId> = Vec::new();
         let mut numbers: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut first: UnitId = 0;
+        let whole = project.reading == Reading::Declarations;
         for node in graph.nodes() {
             let NodeKey::Source { path, class } = graph.key(node) else { continue };
             let facts = match project.facts.get(path) {
@@ -93,14 +94,14 @@ impl<'p> Liveness<'p> {
             numbers.insert(node, number(modules.len()));
             nodes.push(node);
             // What its imports lead to has a number only after this loop.
-            let mut module = Module::new(path, facts, first);
+            let mut module = Module::new(path, facts, first, whole);
             module.checked = project.classes[*class as usize].checked;
             first += module.size();
             modules.push(module);
         }
         let own = number(modules.len());
         for file in &packages.files {
-            let module = Module::new(&file.path, &file.facts, first);
+            let module = Module::new(&file.path, &file.facts, first, true);
             first += module.size();
             modules.push(module);
         }

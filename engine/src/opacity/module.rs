@@ -73,13 +73,14 @@ pub(crate) struct Taken<'p> {
 }
 
 impl<'p> Module<'p> {
-    /// Takes a file apart.
-    pub(crate) fn new(path: &'p str, facts: &'p FileFacts, first: UnitId) -> Self {
+    /// Takes a file apart; one that was not read with its declarations (`whole`) stays in one
+    /// piece.
+    pub(crate) fn new(path: &'p str, facts: &'p FileFacts, first: UnitId, whole: bool) -> Self {
         // A file of imports only has no declarations, and yet operations to offer.
-        let is_read_whole = !facts.declarations.is_empty()
+        let has_parts = !facts.declarations.is_empty()
             || facts.exports.is_empty()
             || !facts.offered.is_empty() && has_only_imports(facts);
-        let split = facts.damage.is_empty() && is_read_whole;
+        let split = whole && facts.damage.is_empty() && has_parts;
         let mut module = Self {
             path,
             facts,

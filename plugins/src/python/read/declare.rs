@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use owed_engine::facts::{Declaration, DeclarationKind, Export};
+use owed_engine::facts::{Declaration, DeclarationKind, Export, Span};
 use ruff_python_ast::token::Token;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
@@ -30,6 +30,35 @@ pub(super) fn exports(walk: &Walk<'_>, listed: &[&str]) -> Vec<Export> {
     names.sort_unstable();
     names.dedup();
     names.into_iter().map(|n| Export { name: n.to_owned(), local: n.to_owned() }).collect()
+}
+
+/// The names of a file's declarations with their kinds, and nothing else of them.
+pub(super) fn named(walk: &Walk<'_>) -> Vec<Declaration> {
+    let units = walk.units.iter().flat_map(|unit| {
+        let kind = unit.kind;
+        unit.names.iter().map(move |symbol| (*symbol, kind))
+    });
+    // Names that other statements bind come last, so that they are not taken for the kind.
+    let others = walk.names.module_symbols().into_iter().filter(|&symbol| !is_imported(walk, symbol));
+    let others = others.map(|symbol| (symbol, DeclarationKind::Value));
+    let all = units.chain(others).map(|(symbol, kind)| (walk.names.name(symbol), kind));
+    let mut all: Vec<(&str, DeclarationKind)> = all.filter(|(name, _)| !name.is_empty()).collect();
+    all.sort_by_key(|(name, _)| *name);
+    all.dedup_by_key(|(name, _)| *name);
+    let declaration = |(name, kind): (&str, DeclarationKind)| Declaration {
+        name: name.to_owned(),
+        kind,
+        digest: Digest::default(),
+        references: Vec::new(),
+        effects_at_import: false,
+        line: 0,
+        span: Span::default(),
+    };
+    all.into_iter().map(declaration).collect()
+}
+
+fn is_imported(walk: &Walk<'_>, symbol: Symbol) -> bool {
+    walk.names.bindings(MODULE, symbol).any(|b| matches!(b.bound, Bound::Import(_)))
 }
 
 /// The declarations of a file, by name.
@@ -86,8 +115,7 @@ pub(super) fn declarations(
     // Names that statements with effects bind: loop variables, `with … as`, `global`.
     for symbol in walk.names.module_symbols() {
         let name = walk.names.name(symbol);
-        let imported = walk.names.bindings(MODULE, symbol).any(|b| matches!(b.bound, Bound::Import(_)));
-        if !imported && !declared.contains_key(name) {
+        if !is_imported(walk, symbol) && !declared.contains_key(name) {
             let range = first.unwrap_or_default();
             let digest = digests.module.unwrap_or_default();
             let mut declaration = module(units::MODULE, DeclarationKind::Value, digest, MODULE_UNIT, range);

@@ -73,31 +73,41 @@ pub fn operations() -> Vec<(String, bool)> {
     rows::TABLE.operations()
 }
 
-/// Reads one file.
-pub fn read(file: SourceFile<'_>) -> FileFacts {
-    read_as(file, true)
+/// How much is read of a file's declarations and exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Declared {
+    Nothing,
+    /// Names and kinds of declarations.
+    Names,
+    /// What each refers to and does, its digest, and what the module gives others.
+    Whole,
 }
 
-/// Reads one file, all but its declarations; those of tests and of modules that may define
-/// hooks of pytest are read, because discovery asks for them.
+/// Reads one file.
+pub fn read(file: SourceFile<'_>) -> FileFacts {
+    read_as(file, Declared::Whole)
+}
+
+/// Reads one file, all but its declarations and exports; names of declarations are read of
+/// tests and of modules that may define hooks of pytest, because discovery asks for them.
 pub fn read_without_declarations(file: SourceFile<'_>) -> FileFacts {
     let asked_for = path::basename(file.path).to_ascii_lowercase().contains("test")
         || memchr::memmem::find(file.bytes, b"pytest_").is_some()
         || memchr::memmem::find(file.bytes, b"load_tests").is_some();
-    read_as(file, asked_for)
+    read_as(file, if asked_for { Declared::Names } else { Declared::Nothing })
 }
 
-fn read_as(file: SourceFile<'_>, declarations: bool) -> FileFacts {
+fn read_as(file: SourceFile<'_>, declared: Declared) -> FileFacts {
     let decoded = text::decode(file.bytes);
     let lines = Lines::new(&decoded.text);
     let name = path::basename(file.path);
     let mut facts = if open_brackets(decoded.text.as_bytes()) > MOST_BRACKETS {
         FileFacts { damage: vec![depth_damage()], ..FileFacts::default() }
     } else {
-        parsed(&decoded.text, name, &lines, declarations)
+        parsed(&decoded.text, name, &lines, declared)
     };
     if !facts.damage.is_empty() {
-        tolerant::recover(&mut facts, Dialect::Python, &decoded.text, declarations);
+        tolerant::recover(&mut facts, Dialect::Python, &decoded.text, declared != Declared::Nothing);
     }
     if let Some((cause, at)) = decoded.refused {
         let at = offset(at);
@@ -107,12 +117,12 @@ fn read_as(file: SourceFile<'_>, declarations: bool) -> FileFacts {
     facts
 }
 
-fn parsed(text: &str, name: &str, lines: &Lines<'_>, declarations: bool) -> FileFacts {
+fn parsed(text: &str, name: &str, lines: &Lines<'_>, declared: Declared) -> FileFacts {
     let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::latest_preview());
     let parsed = ruff_python_parser::parse_unchecked(text, options)
         .try_into_module()
         .expect("module mode gives a module");
-    if let Some(facts) = facts(&parsed, text, name, lines, declarations, walk::SHALLOW) {
+    if let Some(facts) = facts(&parsed, text, name, lines, declared, walk::SHALLOW) {
         return facts;
     }
     // Deeper than the caller's stack may bear: once more, with a stack of its own. The
@@ -121,7 +131,7 @@ fn parsed(text: &str, name: &str, lines: &Lines<'_>, declarations: bool) -> File
     let tree = std::mem::ManuallyDrop::new(parsed);
     let deep = std::thread::scope(|scope| {
         let work = move || {
-            let facts = facts(&tree, text, name, lines, declarations, DEEPEST);
+            let facts = facts(&tree, text, name, lines, declared, DEEPEST);
             if facts.is_some() {
                 drop(std::mem::ManuallyDrop::into_inner(tree));
             }
@@ -138,12 +148,12 @@ fn facts(
     text: &str,
     name: &str,
     lines: &Lines<'_>,
-    declarations: bool,
+    declared: Declared,
     limit: u32,
 ) -> Option<FileFacts> {
     let body = &parsed.syntax().body;
     let stub = name.ends_with(".pyi");
-    let walk = walk::Walk::new(body, text.len(), stub, declarations, limit);
+    let walk = walk::Walk::new(body, text.len(), stub, declared == Declared::Whole, limit);
     if walk.too_deep {
         return None;
     }
@@ -178,11 +188,16 @@ fn facts(
     });
     Some(FileFacts {
         imports,
-        exports: declare::exports(&walk, &submodules),
-        declarations: if declarations {
-            declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines)
-        } else {
-            Vec::new()
+        exports: match declared {
+            Declared::Whole => declare::exports(&walk, &submodules),
+            Declared::Names | Declared::Nothing => Vec::new(),
+        },
+        declarations: match declared {
+            Declared::Whole => {
+                declare::declarations(&walk, &purity, &found.whole, text, parsed.tokens(), lines)
+            }
+            Declared::Names => declare::named(&walk),
+            Declared::Nothing => Vec::new(),
         },
         effects,
         offered: found.offered,

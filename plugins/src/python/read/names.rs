@@ -62,23 +62,30 @@ impl<'w, 'a> Names<'w, 'a> {
 
     /// Calls `found` with each qualified name that the effect table may know.
     pub(super) fn each(&self, expr: &'a Expr, scope: ScopeId, found: &mut dyn FnMut(&str)) {
-        let mut attributes: SmallChain<'a> = SmallChain::default();
-        let mut root = expr;
+        let (mut count, mut root) = (0, expr);
         while let Expr::Attribute(attribute) = root {
-            attributes.push(attribute.attr.as_str());
+            count += 1;
             root = &attribute.value;
         }
-        let roots = self.of(root, scope, !attributes.is_empty());
-        if roots.is_empty() {
-            if attributes.len() >= 2
-                && let Some(name) = self.through(root, scope, &attributes)
-            {
-                found(&name);
-            }
+        let roots = self.of(root, scope, count > 0);
+        if count == 0 {
+            roots.iter().for_each(|r| found(without_builtins(r)));
             return;
         }
-        if attributes.is_empty() {
-            roots.iter().for_each(|r| found(without_builtins(r)));
+        // Most chains end here, before anything is put together.
+        if roots.is_empty() && count < 2 {
+            return;
+        }
+        let mut attributes: Vec<&'a str> = Vec::with_capacity(count);
+        let mut at = expr;
+        while let Expr::Attribute(attribute) = at {
+            attributes.push(attribute.attr.as_str());
+            at = &attribute.value;
+        }
+        if roots.is_empty() {
+            if let Some(name) = self.through(root, scope, &attributes) {
+                found(&name);
+            }
             return;
         }
         let mut name = String::with_capacity(48);
@@ -476,9 +483,6 @@ fn may_lead(bound: Bound<'_>, member: bool) -> bool {
         _ => false,
     }
 }
-
-/// Attribute chains are short.
-type SmallChain<'a> = Vec<&'a str>;
 
 fn nothing() -> Roots {
     thread_local! {

@@ -131,6 +131,8 @@ pub(super) struct Table {
     by_name: FxHashMap<String, usize>,
     /// The same, sorted.
     sorted: Vec<(String, usize)>,
+    /// Those of fixtures, by the names of the fixtures.
+    fixtures: FxHashMap<String, usize>,
     /// Packages outside the standard library whose rows say all they do.
     modelled: BTreeSet<String>,
     /// All operations without a final `.*`, and everything they are members of; `true`
@@ -149,6 +151,7 @@ impl Table {
             rows: Vec::new(),
             by_name: FxHashMap::default(),
             sorted: Vec::new(),
+            fixtures: FxHashMap::default(),
             modelled: BTreeSet::new(),
             prefixes: FxHashMap::default(),
         };
@@ -179,6 +182,8 @@ impl Table {
         }
         table.sorted = table.by_name.iter().map(|(name, at)| (name.clone(), *at)).collect();
         table.sorted.sort();
+        let fixture = |(name, at): &(String, usize)| Some((name.strip_prefix("fixture:")?.to_owned(), *at));
+        table.fixtures = table.sorted.iter().filter_map(fixture).collect();
         for row in &table.rows {
             if let Some(class) = &row.returns
                 && !table.prefixes.contains_key(class)
@@ -283,6 +288,14 @@ impl Table {
             Entry::Row(row, _) => Some(row),
             _ => None,
         }
+    }
+
+    /// The row of a fixture. Nearly every parameter of a test asks.
+    pub(super) fn fixture(&self, name: &str) -> Option<&Row> {
+        if name.contains('.') {
+            return self.row(&format!("fixture:{name}"));
+        }
+        self.fixtures.get(name).map(|at| &self.rows[*at])
     }
 
     /// The worst that a member of a module or class may do, when any may be meant.

@@ -200,8 +200,8 @@ impl<'a> Scopes<'a> {
         if let Bound::Function(def, body) = bound {
             self.bodies.insert(body, (def, scope));
         }
-        let older = self.latest.get(&(scope, symbol)).map_or(0, |i| i + 1);
-        self.latest.insert((scope, symbol), super::text::offset(self.bindings.len()));
+        let latest = super::text::offset(self.bindings.len());
+        let older = self.latest.insert((scope, symbol), latest).map_or(0, |i| i + 1);
         self.bindings.push(Binding { bound, scope: written, older });
     }
 

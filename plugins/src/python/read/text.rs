@@ -172,7 +172,7 @@ const BLOCK: usize = 512;
 impl<'a> Lines<'a> {
     pub(in crate::python) fn new(text: &'a str) -> Self {
         let bytes = text.as_bytes();
-        let carriage = text.contains('\r');
+        let carriage = memchr::memchr(b'\r', bytes).is_some();
         let mut before = Vec::with_capacity(bytes.len() / BLOCK + 1);
         let mut lines = 0;
         for (at, block) in bytes.chunks(BLOCK).enumerate() {

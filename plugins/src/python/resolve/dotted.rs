@@ -155,7 +155,7 @@ impl PythonResolver<'_> {
         let layout = self.layout();
         for trail in partial {
             let End::Nothing { within } = &trail.end else { continue };
-            let candidate = join(self.index.path(within), &format!("{}.py", names[trail.depth]));
+            let candidate = super::within(self.index.path(within), names[trail.depth], ".py");
             let distribution = layout.of(&candidate);
             if distribution.generated.contains(&candidate) {
                 // Written by the build from version control; its absent path is an input.
@@ -274,8 +274,14 @@ impl PythonResolver<'_> {
 
     /// The directory that `dots` leading dots mean in the file `from`.
     pub(super) fn above(&self, from: &str, dots: usize) -> Option<Place> {
-        let up = vec![".."; dots.saturating_sub(1)].join("/");
-        self.index.place(&path::join(path::dirname(from), &up)?)
+        let mut dir = path::dirname(from);
+        for _ in 1..dots {
+            if dir.is_empty() {
+                return None;
+            }
+            dir = path::dirname(dir);
+        }
+        self.index.place(dir)
     }
 
     /// `.x`, `..`, from the directory of the importing file.

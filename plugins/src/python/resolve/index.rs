@@ -340,7 +340,7 @@ impl<'a> Index<'a> {
 
     /// The path of the source of module `name` in `place`, links followed.
     pub(crate) fn source(&self, place: &Place, name: &str) -> String {
-        let written = join(self.path(place), &format!("{name}.py"));
+        let written = within(self.path(place), name, ".py");
         let known = match place {
             Place::Known(number) => self.dirs[*number as usize].modules.get(name),
             Place::Loose(_) => None,
@@ -367,5 +367,17 @@ impl<'a> Index<'a> {
 
 /// `name` in the directory `dir`.
 pub(crate) fn join(dir: &str, name: &str) -> String {
-    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
+    within(dir, name, "")
+}
+
+/// `name` with `suffix` in the directory `dir`. Most of what a resolution makes are such paths.
+pub(crate) fn within(dir: &str, name: &str, suffix: &str) -> String {
+    let mut path = String::with_capacity(dir.len() + 1 + name.len() + suffix.len());
+    if !dir.is_empty() {
+        path.push_str(dir);
+        path.push('/');
+    }
+    path.push_str(name);
+    path.push_str(suffix);
+    path
 }

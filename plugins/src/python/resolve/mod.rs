@@ -28,7 +28,7 @@ use owed_engine::resolve::{
 use owed_engine::tree::Tree;
 use rustc_hash::FxHashMap;
 
-use self::index::{Child, Forms, Index, Place, join};
+use self::index::{Child, Forms, Index, Place, join, within};
 pub(crate) use self::installed::environments;
 use self::walk::{End, Trail, walk};
 use crate::python::project::Layout;
@@ -210,7 +210,7 @@ impl<'a> PythonResolver<'a> {
                 trail = walk(&self.index, place, names, types, true);
             } else if !near && trail.depth > 0 {
                 // `__init__.py` would make the bare directory a package before all others.
-                trail.absent.push(join(self.index.path(place), &format!("{}/__init__.py", names[0])));
+                trail.absent.push(within(self.index.path(place), names[0], "/__init__.py"));
             }
             trails.push(trail);
         }

@@ -1,7 +1,7 @@
 //! Follows a dotted name from one directory, as Python's path finder does, and keeps
 //! what ran on the way (`__init__.py`) and what was looked for and is not there.
 
-use super::index::{Child, Forms, Index, Place, join};
+use super::index::{Child, Forms, Index, Place, join, within};
 
 /// Where a walk ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,25 +99,25 @@ pub(super) fn walk(index: &Index<'_>, start: &Place, names: &[&str], types: bool
 
 fn module(index: &Index<'_>, place: &Place, name: &str, forms: Forms, types: bool, trail: &mut Trail) {
     let dir = index.path(place);
-    trail.absent.push(join(dir, &format!("{name}/__init__.py")));
+    trail.absent.push(within(dir, name, "/__init__.py"));
     if forms.any(Forms::SOURCE) {
         trail.files.push(index.source(place, name));
     } else {
-        trail.absent.push(join(dir, &format!("{name}.py")));
+        trail.absent.push(within(dir, name, ".py"));
     }
     // A stub alone, or a binary, is a compiled module.
     trail.native = forms.any(Forms::BINARY) || !forms.any(Forms::SOURCE);
     if types && forms.any(Forms::STUB) {
-        trail.files.push(join(dir, &format!("{name}.pyi")));
+        trail.files.push(within(dir, name, ".pyi"));
     }
 }
 
 /// Adds the candidates of `name` in `place` that are not there.
 pub(super) fn missing(index: &Index<'_>, place: &Place, name: &str, types: bool, absent: &mut Vec<String>) {
     let dir = index.path(place);
-    absent.push(join(dir, &format!("{name}/__init__.py")));
-    absent.push(join(dir, &format!("{name}.py")));
+    absent.push(within(dir, name, "/__init__.py"));
+    absent.push(within(dir, name, ".py"));
     if types {
-        absent.push(join(dir, &format!("{name}.pyi")));
+        absent.push(within(dir, name, ".pyi"));
     }
 }

@@ -20,7 +20,7 @@ use super::code::is_type_checking;
 impl<'a> Judge<'_, 'a> {
     /// A parameter of a test or fixture, by its name.
     pub(super) fn fixture(&mut self, name: &str, range: TextRange, site: &Site<'a>) {
-        let Some(row) = TABLE.row(&format!("fixture:{name}")) else { return };
+        let Some(row) = TABLE.fixture(name) else { return };
         if row.class == Class::Opaque && !self.is_own_fixture(name, site) {
             self.opaque(name, row.reason.unwrap_or(Opaque::Unlisted), range, site);
         }

@@ -296,7 +296,8 @@ impl<'a> Walk<'a> {
     pub(super) fn chain_base(&mut self, value: &'a Expr, last: Option<&'a str>) -> Option<Symbol> {
         let mut at = value;
         let depth = self.depth;
-        let mut chain: Vec<&'a str> = last.into_iter().collect();
+        // Only declarations ask for the attributes.
+        let mut chain: Vec<&'a str> = last.filter(|_| self.members.is_some()).into_iter().collect();
         loop {
             match at {
                 Expr::Name(name) => {

@@ -103,7 +103,8 @@ impl<'a> Walk<'a> {
             let root = parts.next().unwrap_or("");
             if !root.is_empty() && !root.starts_with(|c: char| c.is_ascii_digit()) {
                 let symbol = self.names.intern(root);
-                let chain = parts.filter(|part| !part.is_empty()).collect();
+                let kept = self.members.is_some();
+                let chain = parts.filter(|part| kept && !part.is_empty()).collect();
                 self.use_members(symbol, chain, TextRange::default());
             }
         }
@@ -140,7 +141,8 @@ fn is_file(text: &str) -> bool {
     if text.len() > 256 {
         return false;
     }
-    let Some((dir, name)) = text.rsplit_once('/') else { return false };
+    let Some(slash) = memchr::memrchr(b'/', text.as_bytes()) else { return false };
+    let (dir, name) = (&text[..slash], &text[slash + 1..]);
     !dir.is_empty()
         && !text.starts_with('/')
         && !text.contains("//")
