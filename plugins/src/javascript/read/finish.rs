@@ -14,6 +14,9 @@ use super::effects::Noted;
 use super::units::{LINKS, MODULE, Unit};
 use super::walk::Walk;
 
+/// What makes two effects one: the unit, whether it is called, the operation and its class.
+type Operation = (u32, bool, String, String);
+
 impl<'a> Walk<'_, 'a> {
     /// The facts of the file that was walked; declarations only where its tokens are given.
     pub(super) fn finish(mut self, tokens: Option<&[Token]>) -> FileFacts {
@@ -147,7 +150,7 @@ impl<'a> Walk<'_, 'a> {
     /// Each operation once a declaration and class, where it is first seen; with those that a
     /// stopped clock answers wherever they are seen.
     fn effects_of(&mut self) -> (Vec<Effect>, Vec<Answered>) {
-        let mut seen: FxHashMap<(u32, bool, String, String), (usize, bool, bool)> = FxHashMap::default();
+        let mut seen: FxHashMap<Operation, (usize, bool, bool)> = FxHashMap::default();
         let mut found = Vec::with_capacity(self.effects.len());
         let mut noted = std::mem::take(&mut self.effects);
         noted.sort_by_key(|noted| noted.effect.span);

@@ -92,10 +92,11 @@ fn tests_are_listed() {
         (
             vec![
                 config("export default { test: { typecheck: { enabled: true } } }"),
+                ("tsconfig.json", "{}"),
                 ("a.test-d.ts", ""),
                 ("b.test.ts", ""),
             ],
-            vec![": a.test-d.ts b.test.ts"],
+            vec![": b.test.ts", ": a.test-d.ts"],
         ),
         (
             // Without a `test` key and without vitest a vite configuration is only vite's.
@@ -196,6 +197,7 @@ fn projects_and_workspaces() {
         (
             vec![
                 ("package.json", "{\"scripts\": {\"t\": \"vitest --typecheck\", \"w\": \"vitest\"}}"),
+                ("tsconfig.json", "{}"),
                 ("a.test-d.ts", ""),
             ],
             vec![": a.test-d.ts"],
