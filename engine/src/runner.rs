@@ -25,6 +25,7 @@ pub struct View<'a> {
 pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
     facts.offered.clear();
+    facts.listed = None;
     for import in &mut facts.imports {
         import.span = Span::default();
     }
