@@ -22,6 +22,8 @@ pub struct FileFacts {
     /// happens is [`When::Call`] with the name. Without declarations, one of each kind of
     /// opacity for a name.
     pub offered: Vec<Effect>,
+    /// The names that a star import takes, where the file lists them all and offers anything.
+    pub listed: Option<Vec<String>>,
     /// The test cases and suites it defines.
     pub tests: Vec<Test>,
     /// Where the reader had to give up. Not empty means: the facts are partial.

@@ -178,6 +178,7 @@ impl Changed {
                 facts.exports.clear();
                 facts.tests.clear();
                 facts.offered.clear();
+                facts.listed = None;
                 facts.imports.iter_mut().for_each(|i| i.span = Span::default());
                 facts.effects.iter_mut().for_each(|e| e.span = Span::default());
                 facts.damage.iter_mut().for_each(|d| d.span = Span::default());

@@ -42,6 +42,7 @@ pub fn visible_facts(facts: &FileFacts) -> FileFacts {
     let mut facts = facts.clone();
     facts.offered.clear();
     facts.clock = None;
+    facts.listed = None;
     for import in &mut facts.imports {
         import.span = Span::default();
     }

@@ -58,7 +58,9 @@ pub(crate) fn traits(
             if import.kind == ImportKind::Star {
                 // Names that spell an operation are judged where they are read.
                 let renamed = target.offered.iter().filter_map(name_of);
-                renamed.filter(|name| !is_own_name(&target, name)).for_each(|name| add(&target, name));
+                renamed
+                    .filter(|name| is_starred(&target, name) && !is_own_name(&target, name))
+                    .for_each(|name| add(&target, name));
                 continue;
             }
             for name in &names {
@@ -77,8 +79,8 @@ pub(crate) fn traits(
 }
 
 /// What of a file decides what others take of it by the way: the operations behind its names,
-/// and whether a name is the operation's own; its star imports.
-pub(crate) type Takeable = (Vec<(String, String, EffectClass, bool)>, Vec<String>);
+/// and whether a name is the operation's own; its star imports; what stars take.
+pub(crate) type Takeable = (Vec<(String, String, EffectClass, bool)>, Vec<String>, Option<Vec<String>>);
 
 /// All that other files may depend on of what `facts` has by the way.
 pub(crate) fn takeable(facts: &FileFacts) -> Takeable {
@@ -92,7 +94,7 @@ pub(crate) fn takeable(facts: &FileFacts) -> Takeable {
         })
         .collect();
     let stars = facts.imports.iter().filter(|import| import.kind == ImportKind::Star);
-    (operations, stars.map(|import| import.specifier.clone()).collect::<Vec<_>>())
+    (operations, stars.map(|import| import.specifier.clone()).collect(), facts.listed.clone())
 }
 
 /// The names that an import takes.
@@ -127,11 +129,19 @@ fn follow(
         if let Some(facts) = (others.facts)(&path)
             && seen.insert(path.clone())
         {
-            if !name.starts_with('_') {
+            if is_starred(&facts, name) {
                 found(&facts);
             }
             open.extend(stars(&path, &facts));
         }
+    }
+}
+
+/// Whether a star import of a file takes `name`.
+fn is_starred(facts: &FileFacts, name: &str) -> bool {
+    match &facts.listed {
+        Some(listed) => listed.iter().any(|listed| listed == name),
+        None => !name.starts_with('_'),
     }
 }
 
@@ -150,7 +160,9 @@ fn is_own_name(facts: &FileFacts, name: &str) -> bool {
         Names::List(list) => !is_chain(import) && list.iter().any(|n| n.local == name),
         Names::Effects => false,
     };
-    let own = |import: &Import| matches!(&import.names, Names::Namespace(_)) && import.specifier == name;
+    // `import a.b` binds `a`.
+    let root = |import: &Import| import.specifier.split('.').next() == Some(name);
+    let own = |import: &Import| matches!(&import.names, Names::Namespace(_)) && root(import);
     let mut binding = facts.imports.iter().filter(binds).peekable();
     binding.peek().is_some() && binding.all(own)
 }

@@ -296,6 +296,27 @@ pub(super) fn listed(body: &[ruff_python_ast::Stmt]) -> Vec<&str> {
     names
 }
 
+/// Whether `__all__` is one literal list of names that nothing else touches: it is only
+/// looked through afterwards.
+pub(super) fn lists_all(body: &[ruff_python_ast::Stmt], text: &str) -> bool {
+    use ruff_python_ast::{Expr, Stmt};
+    let is_literal = |stmt: &Stmt| match stmt {
+        Stmt::Assign(assign) => match (&*assign.targets, &*assign.value) {
+            ([target], Expr::List(ruff_python_ast::ExprList { elts, .. }))
+            | ([target], Expr::Tuple(ruff_python_ast::ExprTuple { elts, .. })) => {
+                is_all(target) && elts.iter().all(Expr::is_string_literal_expr)
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    let mentions: Vec<usize> = text.match_indices("__all__").map(|(at, _)| at).collect();
+    let is_look = |at: &usize| {
+        text[..*at].ends_with(" in ") && text[at + "__all__".len()..].starts_with([':', ')', ']', '\n', '\r'])
+    };
+    body.iter().any(is_literal) && mentions.iter().filter(|at| !is_look(at)).count() == 1
+}
+
 fn is_all(target: &ruff_python_ast::Expr) -> bool {
     matches!(target, ruff_python_ast::Expr::Name(n) if n.id.as_str() == "__all__")
 }

@@ -200,6 +200,8 @@ fn facts(
             Declared::Nothing => Vec::new(),
         },
         effects,
+        listed: (!found.offered.is_empty() && declare::lists_all(body, text))
+            .then(|| listed.iter().map(|name| (*name).to_owned()).collect()),
         offered: found.offered,
         tests: cases::tests(body, lines),
         damage: damage.into_iter().collect(),
