@@ -108,20 +108,6 @@ const FOREIGN: &[&str] = &[
     "PYTHONPLATLIBDIR",
 ];
 
-/// Lines of `.pth` files as they are written by virtualenv, setuptools (the shim of
-/// distutils), coverage and pytest-cov (both only where the environment asks for them).
-const KNOWN_LINES: &[&str] = &[
-    "import _virtualenv",
-    "import coverage; coverage.process_startup()",
-    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack');",
-    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack').add_shim();",
-    r#"import sys; exec('import os\n\nif os.getenv("COVERAGE_PROCESS_START") or os.getenv("COVERAGE_PROCESS_CONFIG"):\n try:\n  import coverage\n except:\n  pass\n else:\n  coverage.process_startup(slug="pth")')"#,
-    r#"import os, sys;exec('if \'COV_CORE_SOURCE\' in os.environ:\n try:\n  from pytest_cov.embed import init\n  init()\n except Exception as exc:\n  sys.stderr.write(\n   "pytest-cov: Failed to setup subprocess coverage. "\n   "Environ: {0!r} "\n   "Exception: {1!r}\\n".format(\n    dict((k, v) for k, v in os.environ.items() if k.startswith(\'COV_CORE\')),\n    exc\n   )\n  )\n')"#,
-];
-
-/// How setuptools begins the line of a namespace package.
-const NAMESPACE: &str = "import sys, types, os;has_mfs = sys.version_info > (3, 5);p = os.path.join(sys._getframe(1).f_locals['sitedir'], *(";
-
 /// What is loaded before the tests of one suite.
 pub(super) struct Startup<'a> {
     /// The project's root.
@@ -206,13 +192,13 @@ impl Startup<'_> {
             }
             let bytes = if is_dir { Vec::new() } else { fs::read(&at).map_err(said)? };
             if !custom
-                && let Some(line) = bytes.split(|b| *b == b'\n').find(|line| is_code(line) && !is_known(line))
+                && let Some(line) = bytes.split(|b| *b == b'\n').find(|line| is_code(line) && changes(line))
             {
                 let line = String::from_utf8_lossy(line);
                 let line: String = line.trim_end().chars().take(60).collect();
                 return Err(format!("{}: `{line}`", unfollowed(&at)));
             }
-            // What is known imports what is installed.
+            // Code may import anything that is installed.
             runs |= bytes.split(|b| *b == b'\n').any(is_code);
             seen.push_str(&format!("{name} {}\n", digest(&bytes)));
             for line in String::from_utf8_lossy(&bytes).lines().filter(|_| !custom) {
@@ -284,16 +270,32 @@ fn unfollowed(at: &Path) -> String {
     format!("{} runs before every test; what it changes is not followed", at.display())
 }
 
-/// Whether a line of code in a `.pth` file is one that a tool writes, and that changes
-/// nothing that a test could see but through the packages and the environment, which count.
-fn is_known(line: &[u8]) -> bool {
-    let Ok(line) = std::str::from_utf8(line).map(str::trim_end) else { return false };
-    let editable = |line: &str| {
-        let (imported, rest) = line.strip_prefix("import __editable___")?.split_once("; ")?;
-        let called = rest.strip_prefix("__editable___")?.strip_suffix(".install()")?;
-        (imported == called && imported.ends_with("_finder")).then_some(())
+/// Whether a line of code in a `.pth` file may change what it did not make: it assigns to an
+/// attribute or an item, or has a word by which that is done otherwise. What it calls is code
+/// of packages, which count by their bytes.
+fn changes(line: &[u8]) -> bool {
+    const WORDS: [&str; 7] = ["builtins", "setattr", "__dict__", "putenv", "vars(", "globals(", "update("];
+    let has = |word: &&str| memchr::memmem::find(line, word.as_bytes()).is_some();
+    WORDS.iter().any(|word| has(&word)) || memchr::memchr_iter(b'=', line).any(|at| assigns(line, at))
+}
+
+/// Whether the `=` at `at` stands behind an attribute or an item.
+fn assigns(line: &[u8], at: usize) -> bool {
+    if line.get(at + 1) == Some(&b'=') {
+        return false;
+    }
+    let before = &line[..at];
+    let before = before.strip_suffix(b"//").or_else(|| before.strip_suffix(b"**")).unwrap_or(before);
+    // Of an augmented assignment, not of a comparison.
+    let before = match before.last() {
+        Some(b'=' | b'!' | b'<' | b'>' | b':') => return false,
+        Some(b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^') => &before[..before.len() - 1],
+        _ => before,
     };
-    KNOWN_LINES.contains(&line) || line.starts_with(NAMESPACE) || editable(line).is_some()
+    let target = before.trim_ascii_end();
+    let name = target.iter().rev().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || !b.is_ascii());
+    let rest = target[..target.len() - name.count()].trim_ascii_end();
+    target.ends_with(b"]") || rest.ends_with(b".")
 }
 
 #[cfg(test)]
@@ -332,23 +334,26 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_tools_write_are_known() {
-        let coverage = "import sys; exec('import os\\n\\nif os.getenv(\"COVERAGE_PROCESS_START\") or \
-                        os.getenv(\"COVERAGE_PROCESS_CONFIG\"):\\n try:\\n  import coverage\\n except:\\n  \
-                        pass\\n else:\\n  coverage.process_startup(slug=\"pth\")')";
+    fn code_of_path_files_that_changes_something() {
         for line in [
-            "import __editable___shop_1_0_finder; __editable___shop_1_0_finder.install()\n",
-            "import _virtualenv",
-            coverage,
-        ] {
-            assert!(is_code(line.as_bytes()) && is_known(line.as_bytes()), "{line}");
-        }
-        for line in [
-            "import __editable___a_finder; __editable___b_finder.install()",
-            "import _virtualenv; import shop",
             "import builtins; builtins.hash = id",
+            "import os; os . environ ['X'] = '1'",
+            "import sys; sys.x += 1",
+            "import shop; setattr(shop, 'a', 1)",
+            "import sys; exec('import os\\nos.sep = 1')",
         ] {
-            assert!(!is_known(line.as_bytes()), "{line}");
+            assert!(changes(line.as_bytes()), "{line}");
+        }
+        // As setuptools, virtualenv and coverage write them.
+        for line in [
+            "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; \
+             enabled and __import__('_distutils_hack').add_shim(); ",
+            "import __editable___shop_1_0_finder; __editable___shop_1_0_finder.install()",
+            "import _virtualenv",
+            "import sys; exec('import os\\n\\nif os.getenv(\"COVERAGE_PROCESS_START\"):\\n try:\\n  import coverage\\n \
+             except:\\n  pass\\n else:\\n  coverage.process_startup(slug=\"pth\")')",
+        ] {
+            assert!(is_code(line.as_bytes()) && !changes(line.as_bytes()), "{line}");
         }
     }
 }

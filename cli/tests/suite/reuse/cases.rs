@@ -23,7 +23,12 @@ pub(super) struct Case {
 const A: &str = "src/a.test.js";
 const PY: &str = "py/tests/test_a.py";
 
-const fn case(name: &'static str, test: &'static str, want: &'static str, does: fn(&Project)) -> Case {
+pub(super) const fn case(
+    name: &'static str,
+    test: &'static str,
+    want: &'static str,
+    does: fn(&Project),
+) -> Case {
     Case { name, does, environment: &[], arguments: &[], test, want }
 }
 
@@ -39,16 +44,6 @@ const fn env(
 fn touch_old(project: &Project, path: &str) {
     let file = fs::File::options().write(true).open(project.path().join(path)).unwrap();
     file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1)).unwrap();
-}
-
-/// A virtual environment for the Python of the project, and where its packages lie.
-fn environment(project: &Project) -> std::path::PathBuf {
-    let venv = project.path().join("py/.venv");
-    let made =
-        std::process::Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&venv).status();
-    assert!(made.unwrap().success(), "python3 -m venv");
-    let lib = fs::read_dir(venv.join("lib")).unwrap().next().unwrap().unwrap().path();
-    lib.join("site-packages")
 }
 
 /// Replaces a text in a file.
@@ -493,29 +488,6 @@ pub(super) const CASES: &[Case] = &[
     ),
     case("a module of Python's own startup", PY, "reused", |p| {
         p.write("py/usercustomize.py", "raise SystemExit\n")
-    }),
-    Case {
-        name: "a module that customises every process, by PYTHONPATH",
-        does: |p| p.write("py/more/sitecustomize.py", "import builtins\nbuiltins.hash = id\n"),
-        environment: &[("PYTHONPATH", "more")],
-        arguments: &[],
-        test: PY,
-        want: "passed not-looked-at",
-    },
-    case("a package that customises every process", PY, "passed not-looked-at", |p| {
-        let site = environment(p);
-        fs::write(site.join("sitecustomize.py"), "import builtins\nbuiltins.hash = id\n").unwrap();
-    }),
-    case("code in a .pth file that no known tool writes", PY, "passed not-looked-at", |p| {
-        fs::write(environment(p).join("x.pth"), "import builtins; builtins.hash = id\n").unwrap();
-    }),
-    case("code in a .pth file that setuptools writes", PY, "passed inputs-differ", |p| {
-        let line = "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; \
-                    enabled and __import__('_distutils_hack').add_shim(); ";
-        let site = environment(p);
-        fs::create_dir(site.join("_distutils_hack")).unwrap();
-        fs::write(site.join("_distutils_hack/__init__.py"), "def add_shim(): pass\n").unwrap();
-        fs::write(site.join("distutils-precedence.pth"), line).unwrap();
     }),
     case("the cache is gone", A, "reused", |p| fs::remove_dir_all(p.path().join(".owed/cache")).unwrap()),
     case("the index is gone", A, "reused", |p| p.remove(".git/index")),

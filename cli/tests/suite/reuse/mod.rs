@@ -7,6 +7,7 @@ mod during;
 mod programs;
 mod project;
 mod runners;
+mod startup;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -85,7 +86,8 @@ fn in_parallel<T: Sync>(cases: &[T], work: impl Fn(&T) -> Option<String> + Sync)
 #[test]
 fn no_receipt_is_used_for_anything_but_what_it_was_made_of() {
     paid();
-    in_parallel(CASES, |case| {
+    let all: Vec<&cases::Case> = CASES.iter().chain(startup::CASES).collect();
+    in_parallel(&all, |case| {
         let project = copy();
         (case.does)(&project);
         let ran = run(&project, case.arguments, case.environment);
@@ -97,6 +99,6 @@ fn no_receipt_is_used_for_anything_but_what_it_was_made_of() {
 
 #[test]
 fn there_are_at_least_a_hundred_cases() {
-    let number = CASES.len() + programs::CASES.len() + runners::CASES + during::CASES;
+    let number = CASES.len() + startup::CASES.len() + programs::CASES.len() + runners::CASES + during::CASES;
     assert!(number >= 110, "{number} cases");
 }
