@@ -265,7 +265,7 @@ pub(crate) fn follow<'r>(
     let types_erased = project.classes[*class as usize].types_erased;
     let resolver = resolver(*class, number);
     let around = resolver.surroundings(path);
-    found.own |= around.own || facts.effects.iter().any(|effect| starts_at_roots(effect));
+    found.own |= around.own || facts.effects.iter().any(starts_at_roots);
     found.edges.extend(
         around
             .targets

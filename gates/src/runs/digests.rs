@@ -46,10 +46,7 @@ impl Known {
         const OWN: &[&str] = &["__cached__", "__file__", "__path__", "__spec__", "co_filename"];
         let is_python = path.extension().is_some_and(|extension| extension == "py");
         let names = |name: &&str| memchr::memmem::find(bytes, name.as_bytes()).is_some();
-        Self {
-            digest: *blake3::hash(bytes).as_bytes(),
-            knows_place: is_python && OWN.iter().any(|name| names(&name)),
-        }
+        Self { digest: *blake3::hash(bytes).as_bytes(), knows_place: is_python && OWN.iter().any(names) }
     }
 
     /// The digest in hexadecimal.

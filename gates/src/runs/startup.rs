@@ -276,7 +276,7 @@ fn unfollowed(at: &Path) -> String {
 fn changes(line: &[u8]) -> bool {
     const WORDS: [&str; 7] = ["builtins", "setattr", "__dict__", "putenv", "vars(", "globals(", "update("];
     let has = |word: &&str| memchr::memmem::find(line, word.as_bytes()).is_some();
-    WORDS.iter().any(|word| has(&word)) || memchr::memchr_iter(b'=', line).any(|at| assigns(line, at))
+    WORDS.iter().any(has) || memchr::memchr_iter(b'=', line).any(|at| assigns(line, at))
 }
 
 /// Whether the `=` at `at` stands behind an attribute or an item.

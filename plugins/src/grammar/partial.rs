@@ -86,8 +86,8 @@ impl Partial {
     /// The kinds of nodes in a tree of this grammar.
     pub fn kinds(&self, parsed: &Parsed<'_>) -> Kinds {
         let mut kinds = vec![false; self.language.node_kind_count()];
-        let mut events = parsed.events();
-        while let Some(event) = events.next() {
+        let events = parsed.events();
+        for event in events {
             if let Event::Enter(node) = event
                 && let Some(kind) = kinds.get_mut(usize::from(node.kind_id()))
             {
@@ -155,8 +155,8 @@ impl Pattern {
 fn patterns(language: &Language, text: &str) -> Vec<Pattern> {
     let mut found: Vec<Pattern> = Vec::new();
     let mut form = Form::default();
-    let mut rest = Scanner { text, at: 0 };
-    while let Some((at, token)) = rest.next() {
+    let rest = Scanner { text, at: 0 };
+    for (at, token) in rest {
         let opens = matches!(token, "(" | "[") || token.starts_with('"');
         if opens && form.round + form.square == 0 {
             if let Some(last) = found.last_mut() {
