@@ -5,6 +5,7 @@
 //! when a closure names them. No recursion: a chain of 10,000 imports is 10,000 levels.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::alike::{Alike, Resolvers, Step};
@@ -285,18 +286,9 @@ pub(crate) fn follow<'r>(
         add_import(project, &mut found, resolver, *class, path, number_of(number), import);
     }
     found.imports.push((u32::MAX, number_of(found.edges.len())));
-    let others = taken::Others {
-        facts: &|path| facts_of(project, tree, extra, path),
-        resolve: &|path, import| {
-            let targets = resolver.resolve(path, import).targets;
-            let file = |target| match target {
-                Target::File(path) => Some(path),
-                _ => None,
-            };
-            targets.into_iter().filter_map(file).collect()
-        },
-    };
-    found.traits.extend(taken::traits(facts, &found.imports, &found.edges, &others));
+    if project.plugins.languages[number].offers_by_the_way() {
+        add_taken(project, tree, extra, &mut found, resolver, facts);
+    }
     for (number, effect) in facts.effects.iter().enumerate() {
         add_effect(project, tree, &mut found, *class, path, number_of(number), effect);
     }
@@ -305,6 +297,33 @@ pub(crate) fn follow<'r>(
     found.absent.dedup_by_key(|(path, _)| *path);
     found.traits.extend(damage(facts));
     found
+}
+
+/// Adds what a file takes by the way of those that it imports.
+fn add_taken(
+    project: &Project<'_>,
+    tree: &dyn Tree,
+    extra: &BTreeMap<String, FileFacts>,
+    found: &mut Found,
+    resolver: &dyn Resolver,
+    facts: &FileFacts,
+) {
+    // Where names come through stars, what the stars of other files mean has a say, too.
+    let own = Cell::new(false);
+    let others = taken::Others {
+        facts: &|path| facts_of(project, tree, extra, path),
+        resolve: &|path, import| {
+            let resolution = resolver.resolve(path, import);
+            own.set(own.get() || resolution.own || resolver.decides(import));
+            let file = |target| match target {
+                Target::File(path) => Some(path),
+                _ => None,
+            };
+            resolution.targets.into_iter().filter_map(file).collect()
+        },
+    };
+    found.traits.extend(taken::traits(facts, &found.imports, &found.edges, &others));
+    found.own |= own.get();
 }
 
 /// The facts of a source that another one imports, also of one outside of the inventory that

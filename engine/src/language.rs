@@ -33,9 +33,9 @@ pub trait Language: Send + Sync {
     /// the language declares encodings in the file.
     fn read(&self, file: SourceFile<'_>) -> FileFacts;
 
-    /// The same without [`FileFacts::declarations`] (but for names that discovery asks for),
-    /// [`FileFacts::exports`] and [`FileFacts::offered`], for answers that need none
-    /// (selection by file); a language for which that saves nothing reads all.
+    /// The same without [`FileFacts::declarations`] (but for names that discovery asks for) and
+    /// [`FileFacts::exports`], for answers that need none (selection by file); a language for
+    /// which that saves nothing reads all.
     fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
         self.read(file)
     }
@@ -64,6 +64,12 @@ pub trait Language: Send + Sync {
     /// cannot be compared with those recorded before.
     fn measure(&self) -> &'static str {
         "tokens/1"
+    }
+
+    /// Whether files of this language may have [`FileFacts::offered`]. Where none has, what
+    /// others take of them by the way is not looked for.
+    fn offers_by_the_way(&self) -> bool {
+        true
     }
 
     /// Whether `bytes`, which may not be UTF-8, name an encoding that this language can

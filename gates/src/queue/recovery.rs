@@ -151,8 +151,9 @@ impl Report {
 pub trait Surroundings {
     /// What a file is now, by its bytes; `None` when that cannot be told.
     fn version(&self, path: &str) -> Option<String>;
-    /// The policy that decides which checks there are, by its bytes.
-    fn policy(&self) -> String;
+    /// The policy that decides which checks there are, by its bytes; `None` when that cannot
+    /// be told.
+    fn policy(&self) -> Option<String>;
     /// How long the recovery has been at work.
     fn elapsed(&self) -> Duration;
     /// Checks one batch. What cannot be started is put off, for the reason given.
@@ -183,7 +184,10 @@ pub fn recover(items: Vec<Item>, bounds: &Bounds, on: &mut dyn Surroundings, now
             stay(&mut report, &Stays::Deferred(why));
             continue;
         }
-        let policy = on.policy();
+        let Some(policy) = on.policy() else {
+            stay(&mut report, &Stays::Deferred("the policy cannot be read".to_owned()));
+            continue;
+        };
         let files: BTreeMap<String, Option<String>> =
             batch.iter().map(|item| (item.path.clone(), on.version(&item.path))).collect();
         let budget = Budget { lanes: bounds.lanes, process: left, workers: bounds.workers };
@@ -204,7 +208,7 @@ pub fn recover(items: Vec<Item>, bounds: &Bounds, on: &mut dyn Surroundings, now
         for check in missing {
             unavailable.entry(check.clone()).or_insert_with(|| "nothing was heard of it".to_owned());
         }
-        let is_same_policy = on.policy() == policy;
+        let is_same_policy = on.policy().as_ref() == Some(&policy);
         for (path, version) in &files {
             let why = match version {
                 None => Some(Stays::Unreadable),

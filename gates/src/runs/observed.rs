@@ -319,7 +319,8 @@ impl Observations {
         found
     }
 
-    /// What tests loaded, ready to be held against their entries in `table`.
+    /// What tests loaded in earlier runs, and not what was noted since, ready to be held against
+    /// their entries in `table`.
     pub fn held<'o>(&'o self, table: &Table) -> Held<'o> {
         let mut covers: Vec<Vec<u32>> = vec![Vec::new(); self.paths.len()];
         let place = |path: &str| self.paths.binary_search_by(|known| known.as_str().cmp(path)).ok();

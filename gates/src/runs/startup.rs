@@ -155,6 +155,9 @@ impl Startup<'_> {
         {
             let dir = self.root.join(cwd).join(written);
             if python {
+                if dir.is_file() {
+                    return Err(format!("{written} of {name} is an archive; what is in it is not followed"));
+                }
                 let said = |error| format!("{written} of {name} cannot be looked at: {error}");
                 customised(&dir).map_err(said)??;
             }
@@ -173,6 +176,7 @@ impl Startup<'_> {
     /// What Python runs of its installed packages before anything else.
     pub(super) fn site(&self, dir: &Path, packages: &Packages<'_>) -> Result<Vec<Entry>, String> {
         let said = |error: io::Error| format!("{} cannot be looked at: {error}", dir.display());
+        customised(dir).map_err(said)??;
         let (mut seen, mut runs) = (String::new(), false);
         let mut names = fs::read_dir(dir)
             .and_then(|entries| {
@@ -181,19 +185,12 @@ impl Startup<'_> {
             .map_err(said)?;
         names.sort();
         for name in names {
-            let custom = name.starts_with("sitecustomize") || name.starts_with("usercustomize");
-            if !custom && Path::new(&name).extension().is_none_or(|extension| extension != "pth") {
+            if Path::new(&name).extension().is_none_or(|extension| extension != "pth") {
                 continue;
             }
             let at = dir.join(&name);
-            let is_dir = at.is_dir();
-            if custom && (!is_dir || !name.ends_with("-info")) {
-                return Err(unfollowed(&at));
-            }
-            let bytes = if is_dir { Vec::new() } else { fs::read(&at).map_err(said)? };
-            if !custom
-                && let Some(line) = bytes.split(|b| *b == b'\n').find(|line| is_code(line) && changes(line))
-            {
+            let bytes = if at.is_dir() { Vec::new() } else { fs::read(&at).map_err(said)? };
+            if let Some(line) = bytes.split(|b| *b == b'\n').find(|line| is_code(line) && changes(line)) {
                 let line = String::from_utf8_lossy(line);
                 let line: String = line.trim_end().chars().take(60).collect();
                 return Err(format!("{}: `{line}`", unfollowed(&at)));
@@ -201,7 +198,7 @@ impl Startup<'_> {
             // Code may import anything that is installed.
             runs |= bytes.split(|b| *b == b'\n').any(is_code);
             seen.push_str(&format!("{name} {}\n", digest(&bytes)));
-            for line in String::from_utf8_lossy(&bytes).lines().filter(|_| !custom) {
+            for line in String::from_utf8_lossy(&bytes).lines() {
                 let added = dir.join(line.trim());
                 let is_path = !line.trim().is_empty() && !line.starts_with('#') && !is_code(line.as_bytes());
                 if is_path && added.is_dir() {
@@ -253,14 +250,17 @@ fn tree(dir: &Path, known: bool, digests: &Digests) -> io::Result<String> {
 /// Refuses a directory on Python's path with a module that customises every process: it may
 /// change what is built in, to something that is another each time.
 fn customised(dir: &Path) -> io::Result<Result<(), String>> {
-    for name in ["sitecustomize", "usercustomize"] {
-        for file in [format!("{name}.py"), format!("{name}/__init__.py")] {
-            let at = dir.join(file);
-            match fs::symlink_metadata(&at) {
-                Ok(_) => return Ok(Err(unfollowed(&at))),
-                Err(error) if is_absent(&error) => {}
-                Err(error) => return Err(error),
-            }
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if is_absent(&error) => return Ok(Ok(())),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        // As a package, as source, as byte code or as native code.
+        let name = entry.file_name();
+        if matches!(name.to_string_lossy().split('.').next(), Some("sitecustomize" | "usercustomize")) {
+            return Ok(Err(unfollowed(&entry.path())));
         }
     }
     Ok(Ok(()))

@@ -44,6 +44,11 @@ impl Language for JavaScript {
         read::fix(operation)
     }
 
+    fn offers_by_the_way(&self) -> bool {
+        // A module gives others nothing but its exports, which count where they are written.
+        false
+    }
+
     fn functions(&self, file: SourceFile<'_>) -> Option<FunctionFacts> {
         self.functions_within(file, &Limits::default())
     }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use owed_engine::path;
+use owed_engine::path::{self, below};
 use owed_engine::resolve::{Listing, Target};
 use owed_engine::runner::{Load, SharedRole};
 use owed_engine::tree::{Kind, Tree};
@@ -18,7 +18,6 @@ use super::config::{json, relative, root_of};
 use super::glob::{self, Globs, Style};
 use super::manifest::{Packages, chain};
 use super::shared::{Inputs, package_of};
-use owed_engine::path::below;
 
 /// Configurations of one chain, with those it references; more are a loop or an attack.
 const MAX_CONFIGS: usize = 256;
@@ -162,7 +161,6 @@ impl Reading<'_> {
             declarations: list(options.get("declarationDir")),
             references: Vec::new(),
         });
-        raw.references.clear();
         if let Value::Array(references) = value.get("references") {
             for reference in &references {
                 match reference.get("path") {

@@ -276,9 +276,9 @@ impl Surroundings for AtWork<'_, '_> {
         version_of(&self.root.join(path))
     }
 
-    fn policy(&self) -> String {
-        let settings = self.session().map(|session| format!("{:?}", session.config.settings));
-        digest(settings.unwrap_or_default().as_bytes())
+    fn policy(&self) -> Option<String> {
+        let settings = format!("{:?}", self.session()?.config.settings);
+        Some(digest(settings.as_bytes()))
     }
 
     fn elapsed(&self) -> Duration {

@@ -26,6 +26,14 @@ pub(super) const CASES: &[Case] = &[
         test: PY,
         want: "passed not-looked-at",
     },
+    Case {
+        name: "an archive of modules, by PYTHONPATH",
+        does: |p| p.write("py/more.zip", "PK"),
+        environment: &[("PYTHONPATH", "more.zip")],
+        arguments: &[],
+        test: PY,
+        want: "passed not-looked-at more.zip of PYTHONPATH is an archive",
+    },
     case("a package that customises every process", PY, "passed not-looked-at", |p| {
         let site = environment(p);
         fs::write(site.join("sitecustomize.py"), "import builtins\nbuiltins.hash = id\n").unwrap();

@@ -29,8 +29,8 @@ impl Surroundings for Folder {
         std::fs::read_to_string(self.root.join(path)).ok()
     }
 
-    fn policy(&self) -> String {
-        std::fs::read_to_string(self.root.join("policy")).unwrap_or_default()
+    fn policy(&self) -> Option<String> {
+        Some(std::fs::read_to_string(self.root.join("policy")).unwrap_or_default())
     }
 
     fn elapsed(&self) -> Duration {

@@ -48,15 +48,6 @@ pub(super) fn effects(test: &Value, top: &Value, config: Option<&str>) -> Vec<Ru
         };
         shuffle.alternatives().iter().any(drawn) && !fixed
     };
-    let mut found = Vec::new();
-    if shuffle(test) || shuffle(top) {
-        found.push(RunnerEffect {
-            reason: Opaque::Random,
-            operation: "sequence.shuffle".to_owned(),
-            path: config.unwrap_or_default().to_owned(),
-            fix: "Give `sequence.seed` a number, or leave the order alone.".to_owned(),
-        });
-    }
     // The time that a test asks for is not all there is to its timers then.
     let moves = |options: &Value| match options.get("fakeTimers") {
         Value::Undefined | Value::Null => false,
@@ -69,24 +60,31 @@ pub(super) fn effects(test: &Value, top: &Value, config: Option<&str>) -> Vec<Ru
         }
         _ => true,
     };
-    if moves(test) || moves(top) {
-        found.push(RunnerEffect {
-            reason: Opaque::Clock,
-            operation: "fakeTimers".to_owned(),
-            path: config.unwrap_or_default().to_owned(),
-            fix: "Leave which timers are faked, and whether time goes on, to each test.".to_owned(),
-        });
-    }
     let concurrent = |options: &Value| options.get("sequence").get("concurrent").truthy() != Some(false);
-    if concurrent(test) || concurrent(top) {
-        found.push(RunnerEffect {
-            reason: Opaque::Concurrency,
-            operation: "sequence.concurrent".to_owned(),
-            path: config.unwrap_or_default().to_owned(),
-            fix: "Run tests of one file after another.".to_owned(),
-        });
-    }
-    found
+    let rows = [
+        (
+            shuffle(test) || shuffle(top),
+            (Opaque::Random, "sequence.shuffle"),
+            "Give `sequence.seed` a number, or leave the order alone.",
+        ),
+        (
+            moves(test) || moves(top),
+            (Opaque::Clock, "fakeTimers"),
+            "Leave which timers are faked, and whether time goes on, to each test.",
+        ),
+        (
+            concurrent(test) || concurrent(top),
+            (Opaque::Concurrency, "sequence.concurrent"),
+            "Run tests of one file after another.",
+        ),
+    ];
+    let effect = |(_, (reason, operation), fix): (bool, (Opaque, &str), &str)| RunnerEffect {
+        reason,
+        operation: operation.to_owned(),
+        path: config.unwrap_or_default().to_owned(),
+        fix: fix.to_owned(),
+    };
+    rows.into_iter().filter(|(holds, ..)| *holds).map(effect).collect()
 }
 
 /// Whether a list of what is faked may leave out dates or plain timers.
