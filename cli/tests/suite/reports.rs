@@ -19,6 +19,16 @@ fn judged(
     project: &[(&str, &str)],
     tests: &[&str],
 ) -> (Vec<FileOutcome>, BTreeMap<String, Loaded>) {
+    judged_by(None, runner, project, tests)
+}
+
+/// The same with a certain node.
+fn judged_by(
+    node: Option<&Path>,
+    runner: &str,
+    project: &[(&str, &str)],
+    tests: &[&str],
+) -> (Vec<FileOutcome>, BTreeMap<String, Loaded>) {
     let place = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(place.path()).unwrap();
     let dir = root.join("project");
@@ -44,6 +54,9 @@ fn judged(
         program = dir.join("node_modules/.bin").join(argv.next().unwrap()).to_str().unwrap().to_owned();
     } else if program == "python" {
         program = install::python().to_str().unwrap().to_owned();
+    } else if let Some(node) = node {
+        assert_eq!(program, "node");
+        program = node.to_str().unwrap().to_owned();
     }
     let output = Command::new(&program)
         .args(argv)
@@ -62,7 +75,11 @@ fn judged(
 
 /// A line a test file: `path: what it loaded`.
 fn loaded(runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
-    let (judged, loaded) = judged(runner, project, tests);
+    loaded_by(None, runner, project, tests)
+}
+
+fn loaded_by(node: Option<&Path>, runner: &str, project: &[(&str, &str)], tests: &[&str]) -> String {
+    let (judged, loaded) = judged_by(node, runner, project, tests);
     assert!(judged.iter().all(|file| file.outcome == Outcome::Passed), "{judged:?}");
     let line = |(test, loaded): (&String, &Loaded)| {
         let files: Vec<&str> = loaded.files.iter().map(String::as_str).collect();
@@ -380,4 +397,55 @@ fn what_tests_load_is_known() {
     for runner in ["pytest", "unittest"] {
         assert_eq!(loaded(runner, &python, &["test_one.py", "test_two.py"]), want, "{runner}");
     }
+}
+
+/// Node notes loads by hooks from 24 on. A test's own hooks may answer without ours, and then
+/// the inspector is asked; asynchronous ones run beside them.
+#[test]
+fn what_tests_load_is_known_where_node_has_hooks() {
+    let Some(node) = install::node24() else { return eprintln!("NOT CHECKED: node 24 is not packaged here") };
+    let own = |load: &str| format!("function load(url, context, next) {{ {load} }}");
+    let answer = "if (url.endsWith(\"/b.js\")) return { format: \"module\", source: \"export const b = 2\", shortCircuit: true }; return next(url, context);";
+    let asynchronous = format!("export async {}", own(answer));
+    let tests = [
+        ("plain.test.js", String::new(), 1),
+        (
+            "hooks.test.js",
+            format!(
+                "import {{ registerHooks }} from \"node:module\";\nregisterHooks({{ load }});\n{}\n",
+                own(answer)
+            ),
+            2,
+        ),
+        (
+            "late.test.js",
+            "import * as m from \"node:module\";\nm.register(\"./hooks.js\", import.meta.url);\n".to_owned(),
+            2,
+        ),
+    ];
+    let tests = tests.map(|(path, head, b)| {
+        let text = format!(
+            "import assert from \"node:assert\";\nimport {{ createRequire }} from \"node:module\";\nimport {{ it }} from \"node:test\";\n{head}const require = createRequire(import.meta.url);\nit(\"a\", async () => {{ const {{ a }} = await import(\"./lib/a.js?x\"); assert.equal(a, {b}); require(\"./c.cjs\"); require.resolve(\"./never.cjs\"); }});\n"
+        );
+        (path, text)
+    });
+    let modules = [
+        ("lib/a.js", "import { b } from \"./b.js\";\nexport const a = b;\n"),
+        ("lib/b.js", "export const b = 1;\n"),
+        ("c.cjs", "module.exports = require(\"./c.json\");\n"),
+        ("c.json", "{}\n"),
+        ("never.cjs", "\n"),
+        ("hooks.js", &asynchronous),
+        MODULE,
+    ];
+    let project: Vec<(&str, &str)> =
+        tests.iter().map(|(path, text)| (*path, text.as_str())).chain(modules).collect();
+    let found =
+        loaded_by(Some(node), "node:test", &project, &["hooks.test.js", "late.test.js", "plain.test.js"]);
+    assert_eq!(
+        found,
+        "hooks.test.js: c.cjs c.json lib/a.js lib/b.js\n\
+         late.test.js: c.cjs c.json lib/a.js lib/b.js\n\
+         plain.test.js: c.cjs c.json lib/a.js lib/b.js"
+    );
 }

@@ -2,12 +2,14 @@
 //! (version managers), launchers under another name, interpreters that share packages.
 //!
 //! Nothing of the project is run. One that fails, or takes too long, has said nothing, and
-//! then there is no identity.
+//! then there is no identity. Within one look at the inputs each is asked once.
 #![expect(clippy::disallowed_methods, reason = "this module starts interpreters to ask them")]
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,15 +61,34 @@ impl Family {
     }
 }
 
+/// What interpreters said, by program and the directory in which they were asked.
+#[derive(Debug, Default)]
+pub(super) struct Answers(Mutex<BTreeMap<(PathBuf, PathBuf), Result<Value, String>>>);
+
+impl Answers {
+    fn of(
+        &self,
+        family: Family,
+        program: &Path,
+        cwd: &Path,
+        environment: &Environment,
+    ) -> Result<Value, String> {
+        let key = (program.to_path_buf(), cwd.to_path_buf());
+        // Held while it is asked: two that want to know the same wait for one answer.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(key).or_insert_with(|| ask(family, program, cwd, environment)).clone()
+    }
+}
+
 /// What an interpreter comes to: the bytes of the real one, its version and options, and the
 /// environment that it is given in the end.
 pub(super) fn entries(
-    family: Family,
-    program: &Path,
+    answers: &Answers,
+    (family, program): (Family, &Path),
     (root, cwd): (&Path, &Path),
     (environment, digests): (&Environment, &Digests),
 ) -> Result<Vec<Entry>, String> {
-    let said = ask(family, program, cwd, environment)?;
+    let said = answers.of(family, program, cwd, environment)?;
     let real = said["at"].as_str().ok_or_else(|| format!("{} does not say what it is", program.display()))?;
     let bytes = digests.file(Path::new(real)).map_err(|e| format!("{real} cannot be read: {e}"))?;
     let mut env = said["env"].as_object().cloned().unwrap_or_default();
@@ -84,8 +105,13 @@ pub(super) fn entries(
 }
 
 /// Directories of installed packages on the path of a Python interpreter.
-pub(super) fn sites(python: &Path, cwd: &Path, environment: &Environment) -> Result<Vec<PathBuf>, String> {
-    let said = ask(Family::Python, python, cwd, environment)?;
+pub(super) fn sites(
+    answers: &Answers,
+    python: &Path,
+    cwd: &Path,
+    environment: &Environment,
+) -> Result<Vec<PathBuf>, String> {
+    let said = answers.of(Family::Python, python, cwd, environment)?;
     let path = said["path"].as_array().ok_or_else(|| format!("{} has no path", python.display()))?;
     let path = path.iter().filter_map(|dir| dir.as_str().map(PathBuf::from));
     let site = |dir: &PathBuf| dir.ends_with("site-packages") || dir.ends_with("dist-packages");

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use owed_engine::receipt::{Dimension, Entry};
 
-use super::asked::{self, Family};
+use super::asked::{self, Answers, Family};
 use super::digests::Digests;
 use super::environment::Environment;
 
@@ -40,12 +40,13 @@ pub struct Program {
 pub struct Toolchain<'a> {
     root: &'a Path,
     environment: &'a Environment,
+    answers: Answers,
 }
 
 impl<'a> Toolchain<'a> {
     /// For the project in `root`, as the environment finds programs.
     pub fn new(root: &'a Path, environment: &'a Environment) -> Self {
-        Self { root, environment }
+        Self { root, environment, answers: Answers::default() }
     }
 
     /// The program that `argv` starts in the project directory `cwd`, and how many words of
@@ -160,8 +161,8 @@ impl<'a> Toolchain<'a> {
                 (Some(family), None) if family.is_plain(&file_name(&real)) => break,
                 (Some(family), _) => {
                     entries.extend(asked::entries(
-                        family,
-                        &at,
+                        &self.answers,
+                        (family, &at),
                         (self.root, cwd),
                         (self.environment, digests),
                     )?);
@@ -202,7 +203,7 @@ impl<'a> Toolchain<'a> {
         if let Some(own) = self.site_packages(python) {
             return Ok(vec![own]);
         }
-        asked::sites(python, cwd, self.environment)
+        asked::sites(&self.answers, python, cwd, self.environment)
     }
 
     /// What `#!/usr/bin/env node` stands for.
