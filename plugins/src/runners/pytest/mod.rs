@@ -86,7 +86,13 @@ fn discover_project(
 ) -> (RunnerProject, Vec<Problem>) {
     let config = &project.config;
     let mut problems = Vec::new();
-    let resolve = shared::resolve_options(view, survey, dir, &config.pythonpath);
+    // Whoever asks for names resolves nothing but plugins, and those that are found without
+    // what sources add to the path are the same with it.
+    let told = shared::told_options(survey, dir, &config.pythonpath);
+    let is_told = view.names_only()
+        && shared::modules(&survey.layout, config, &PythonResolver::new(view.tree, &told)).1.is_empty();
+    let resolve =
+        if is_told { told } else { shared::resolve_options(view, survey, dir, &config.pythonpath) };
     let resolver = PythonResolver::new(view.tree, &resolve);
     let mut common = shared::manifests(&survey.layout, dir, Some(config));
     common.extend(shared::toolchain(&survey.layout, &survey.commands.python_path, config));

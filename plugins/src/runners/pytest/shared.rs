@@ -28,18 +28,30 @@ pub(crate) fn data(target: Target, role: SharedRole) -> Shared {
 }
 
 /// How the imports of a project in `dir` resolve: what pytest is told, then what the
-/// manifests say, scripts' `PYTHONPATH`, and what sources add to `sys.path`.
+/// manifests say, scripts' `PYTHONPATH`, and what sources add to `sys.path`, which takes
+/// reading all of them.
 pub(crate) fn resolve_options(
     view: &View<'_>,
     survey: &Survey,
     dir: &str,
     pythonpath: &[String],
 ) -> ResolveOptions {
+    let mut options = told_options(survey, dir, pythonpath);
+    for root in added_paths(view, dir) {
+        if !options.source_roots.contains(&root) {
+            options.source_roots.push(root);
+        }
+    }
+    options
+}
+
+/// The same without what sources add, which comes last.
+pub(crate) fn told_options(survey: &Survey, dir: &str, pythonpath: &[String]) -> ResolveOptions {
     let mut roots: Vec<String> = Vec::new();
     let (manifests, aliases) = survey.layout.roots_for(dir);
     let told = pythonpath.iter().filter_map(|written| path::join(dir, written.trim_end_matches('/')));
     let scripts = survey.commands.python_path.iter().cloned();
-    for root in told.chain(manifests).chain(scripts).chain(added_paths(view, dir)) {
+    for root in told.chain(manifests).chain(scripts) {
         if !roots.contains(&root) {
             roots.push(root);
         }

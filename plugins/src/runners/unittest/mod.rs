@@ -13,7 +13,7 @@ use owed_engine::runner::{
 };
 
 use super::pytest::collect::Patterns;
-use super::pytest::shared::{hiding, import, manifests, resolve_options};
+use super::pytest::shared::{hiding, import, manifests, resolve_options, told_options};
 use super::pytest::survey::Survey;
 use super::report;
 use crate::python::project::commands::{Commands, Program};
@@ -227,7 +227,11 @@ fn imports_django(view: &View<'_>, survey: &Survey, root: &str) -> bool {
 fn project(view: &View<'_>, survey: &Survey, place: &Place, tests: Vec<String>) -> RunnerProject {
     // The top-level directory comes first on `sys.path`; `command` reads it from there.
     let top = path::relative(&place.root, &place.top);
-    let resolve = resolve_options(view, survey, &place.root, &[top]);
+    let resolve = if view.names_only() {
+        told_options(survey, &place.root, &[top])
+    } else {
+        resolve_options(view, survey, &place.root, &[top])
+    };
     let mut shared = manifests(&survey.layout, &place.root, None);
     shared.extend(hiding(view, &place.root, &resolve.source_roots));
     if let Some(script) = place.manager {
