@@ -91,8 +91,7 @@ fn discover_project(
     let told = shared::told_options(survey, dir, &config.pythonpath);
     let is_told = view.names_only()
         && shared::modules(&survey.layout, config, &PythonResolver::new(view.tree, &told)).1.is_empty();
-    let resolve =
-        if is_told { told } else { shared::resolve_options(view, survey, dir, &config.pythonpath) };
+    let resolve = if is_told { told } else { shared::resolve_options(view, survey, dir, &config.pythonpath) };
     let resolver = PythonResolver::new(view.tree, &resolve);
     let mut common = shared::manifests(&survey.layout, dir, Some(config));
     common.extend(shared::toolchain(&survey.layout, &survey.commands.python_path, config));
