@@ -19,8 +19,6 @@ mod site;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -47,7 +45,7 @@ fn main() -> ExitCode {
     {
         return owed_gates::check::print_observation(dir.as_ref());
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(&host::words()) {
         Ok(cli) => cli,
         Err(message) => return said_by_clap(&message).into(),
     };
