@@ -34,7 +34,10 @@ fn main() {
 /// written into memory at every start, which also copies each page they lie on.
 fn fixed_address() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
-    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") && is("PROFILE", "release") {
+    // A static program is linked another way.
+    let is_static = std::env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|list| list.contains("crt-static"));
+    let is_plain = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") && !is_static;
+    if is_plain && is("PROFILE", "release") {
         println!("cargo:rustc-link-arg-bin=owed=-no-pie");
     }
 }
