@@ -208,7 +208,10 @@ fn a_comment_in_a_configuration_changes_nothing() {
         ("export default { test: { include: [computed()] } }\n", false),
         ("export default { test: { include: ['// compute()'] } }\n", false),
     ];
-    for (after, recalled) in edits {
+    let code_of =
+        |text: &str| plugins().language_of("vitest.config.ts").unwrap().code("vitest.config.ts", text);
+    for (after, same) in edits {
+        assert_eq!(code_of(before) == code_of(after), same, "{after}");
         let mut random = Random::new(3);
         let mut state = State::new(&mut random);
         let config = "vitest.config.ts".to_owned();
@@ -219,7 +222,7 @@ fn a_comment_in_a_configuration_changes_nothing() {
         state.files.insert(config, after.as_bytes().to_vec());
         let (tree, cache) = (state.tree(), kept.open());
         let warm = Project::recall(&tree, plugins(), settings(), Reading::Files, &NoLoader, &cache);
-        assert_eq!(warm.is_some(), recalled, "{after}");
+        assert!(warm.is_some() || !same, "{after}");
         let mut cold = Project::read(&tree, plugins(), settings(), Reading::Files);
         cold.discover(&NoLoader);
         cold.resolve();
