@@ -32,6 +32,11 @@ pub(crate) fn variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     std::env::vars_os().collect()
 }
 
+/// The command line.
+pub(crate) fn words() -> Vec<std::ffi::OsString> {
+    std::env::args_os().collect()
+}
+
 /// The second word of the command line.
 pub(crate) fn second_word() -> Option<std::ffi::OsString> {
     std::env::args_os().nth(2)

@@ -38,6 +38,14 @@ pub(crate) fn give_back_at_once() {
     }
 }
 
+/// What is freed from now on stays: the process is about to end, which gives all back in one go and
+/// not in fifty calls.
+pub(crate) fn give_back_at_the_end() {
+    if matches!(c::get(PURGE_DELAY), 0 | 10 | 1_000) {
+        c::set(PURGE_DELAY, -1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +55,7 @@ mod tests {
         assert!(matches!(c::get(PURGE_DELAY), 10 | 1_000), "{}", c::get(PURGE_DELAY));
         give_back_at_once();
         assert_eq!(c::get(PURGE_DELAY), 0);
+        give_back_at_the_end();
+        assert_eq!(c::get(PURGE_DELAY), -1);
     }
 }

@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
 
 use crate::args::{Color, Global};
 use crate::complaint::Complaint;
@@ -42,6 +43,13 @@ impl Output {
     pub(crate) fn raw(&self, text: &str) -> io::Result<()> {
         let mut stream = io::stdout().lock();
         quiet_pipe(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()))
+    }
+
+    /// Prints an answer as [`crate::answer::json`] writes it, and never holds the whole text.
+    pub(crate) fn json(&self, answer: &impl Serialize) -> io::Result<()> {
+        let mut stream = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let written = serde_json::to_writer_pretty(&mut stream, answer).map_err(io::Error::from);
+        quiet_pipe(written.and_then(|()| stream.write_all(b"\n")).and_then(|()| stream.flush()))
     }
 
     /// Prints (a part of) an answer for people. A reader that went away is no error.

@@ -1,5 +1,6 @@
 //! The trait a language implements. The engine knows no language by name.
 
+use crate::digest::Digest;
 use crate::facts::FileFacts;
 use crate::function::{FunctionFacts, Limits};
 use crate::resolve::{ResolveOptions, Resolver};
@@ -52,6 +53,13 @@ pub trait Language: Send + Sync {
     fn functions_within(&self, file: SourceFile<'_>, limits: &Limits) -> Option<FunctionFacts> {
         let _ = limits;
         self.functions(file)
+    }
+
+    /// The digest of what is left of a text without comments, each piece where it was and on its
+    /// line; `None` when that cannot be told (it does not parse).
+    fn code(&self, path: &str, text: &str) -> Option<Digest> {
+        let _ = (path, text);
+        None
     }
 
     /// What a person can do about an effect with this operation, in one line.

@@ -29,6 +29,7 @@ mod links;
 pub mod opacity;
 pub mod outcome;
 pub mod path;
+mod pieces;
 pub mod place;
 pub mod problem;
 pub mod project;

@@ -15,6 +15,7 @@ use crate::change::Change;
 use crate::graph::{EdgeKind, NodeKey};
 use crate::language::ManifestDiff;
 use crate::path;
+use crate::pieces::may_match;
 use crate::project::{Delta, Project, globs};
 use crate::runner::SharedRole;
 use crate::selection::Placed;
@@ -40,7 +41,7 @@ pub const INERT: &[&str] = &[
 
 /// Names of files that tools load by convention, so that nobody has to name them: when
 /// such a file is in no closure and on no list, the plan cannot tell what it does.
-const CONVENTIONAL: &[&str] = &[
+pub(crate) const CONVENTIONAL: &[&str] = &[
     "**/*.config.{js,cjs,mjs,ts,cts,mts,json,jsonc,yaml,yml,toml}",
     "**/.*rc",
     "**/.*rc.{js,cjs,mjs,ts,json,jsonc,json5,yaml,yml,toml}",
@@ -126,10 +127,14 @@ impl<'p> Placer<'p> {
         }) {
             return known(Placed::Config);
         }
-        if self.inert.as_ref().unwrap_or(&DEFAULT_INERT).is_match(path) {
+        let is_inert = match &self.inert {
+            Some(inert) => inert.is_match(path),
+            None => may_match(INERT, path) && DEFAULT_INERT.is_match(path),
+        };
+        if is_inert {
             return known(Placed::Inert);
         }
-        if CONVENTIONAL_GLOBS.is_match(path) {
+        if may_match(CONVENTIONAL, path) && CONVENTIONAL_GLOBS.is_match(path) {
             let why = "a tool may load it by convention, and no closure names it";
             return Place { placed: Placed::Unknown, manifest: None, why: Some(why) };
         }

@@ -302,8 +302,8 @@ impl<'a> Project<'a> {
             only: None,
         });
         let asked = loader.was_asked();
-        let Traced { reads, lacks, located } = tree.finish();
-        RunnerSeen { reads, lacks, asked, located, discovery }
+        let Traced { reads, lacks, codes, located } = tree.finish();
+        RunnerSeen { reads, lacks, codes, asked, located, discovery }
     }
 
     /// Takes what the runners found, in their order.

@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | nothing | nothing |
 //! | the content of a source | its facts; if those differ, what it depends on, in each class |
-//! | facts that discovery may look at, a content that a runner read, the root if it asked for it, or it had asked a child | that runner's discovery; if that differs, everything |
+//! | facts that discovery may look at, a content that a runner read (of configuration: its code), the root if it asked for it, or it had asked a child | that runner's discovery; if that differs, everything |
 //! | anything else | everything but the facts of contents that are known |
 //!
 //! A source that is followed anew may lead to nodes that are new, which are then followed,
@@ -29,7 +29,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::cache::snapshot::{Found, Lack, RunnerSeen, Seen, Snapshot, Source, State};
+use crate::cache::snapshot::{Code, Found, Lack, RunnerSeen, Seen, Snapshot, Source, State};
 use crate::cache::{Ahead, Cache};
 use crate::closure;
 use crate::digest::Digest;
@@ -102,6 +102,7 @@ impl<'a> Project<'a> {
                 && (same_root || !r.located)
                 && now.are_same(&r.reads)
                 && now.lack_the_same(tree, &r.lacks)
+                && now.have_the_same_code(tree, plugins, &r.codes)
         };
         let runners_know: Vec<bool> = seen.runners.iter().map(knows).collect();
         let differing = now.differing(seen);
@@ -148,6 +149,15 @@ impl<'s> Contents<'s> {
             self.0.get(path.as_str()) == Some(digest) || tree.text_with(path, &words).is_none()
         };
         lacks.iter().all(same)
+    }
+
+    /// Whether texts that were looked at without their comments are the same without them.
+    fn have_the_same_code(&self, tree: &dyn Tree, plugins: Plugins<'_>, codes: &[Code]) -> bool {
+        let of = |path: &str| plugins.language_of(path)?.code(path, &tree.text(path)?);
+        let same = |Code { path, digest, code }: &Code| {
+            self.0.get(path.as_str()) == Some(digest) || of(path) == Some(*code)
+        };
+        codes.iter().all(same)
     }
 
     fn are_same(&self, reads: &[(String, Digest)]) -> bool {

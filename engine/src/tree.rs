@@ -113,6 +113,18 @@ pub trait Tree: Send + Sync {
         text_of(self.read(path).ok()?)
     }
 
+    /// The text at `path` for who looks at its code alone, not at comments, and says so with
+    /// [`Tree::code_is`] once it has read it: then a change that moves no code is none to it.
+    fn code(&self, path: &str) -> Option<String> {
+        self.text(path)
+    }
+
+    /// What the code at `path` is, as [`Language::code`](crate::language::Language::code) says it
+    /// of the same text. Who asked for it and cannot say that has read all of it.
+    fn code_is(&self, path: &str, digest: &dyn Fn() -> Digest) {
+        let _ = (path, digest);
+    }
+
     /// The text at `path` when it holds one of `words`. Who wants to know no more of most
     /// files than this asks this way: then other changes of them are none to it.
     fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {

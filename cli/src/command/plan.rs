@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, plan: &Plan, output: &Output) -> anyhow::Resu
         return Ok(Exit::Answered);
     }
     match global.format {
-        Format::Json => output.raw(&answer::json(&answer)?)?,
+        Format::Json => output.json(&answer)?,
         Format::Paths => {
             beside(output, &answer);
             output.raw(&paths(&answer.tests)?)?;

@@ -159,6 +159,10 @@ fn pyproject(text: &str) -> anyhow::Result<Option<Keys>> {
     struct Tool {
         owed: Option<Keys>,
     }
+    // Most manifests say nothing about us, and reading one takes longer than the rest of a small plan.
+    if !may_name_owed(text) {
+        return Ok(None);
+    }
     match toml::from_str::<Manifest>(text) {
         Ok(manifest) => Ok(manifest.tool.and_then(|tool| tool.owed)),
         Err(error) if mentions(text, &["tool.owed", "owed"]) => {
@@ -169,10 +173,26 @@ fn pyproject(text: &str) -> anyhow::Result<Option<Keys>> {
     }
 }
 
+/// Whether the text of a manifest may hold a key of the name `owed`. `false` is certain: the name
+/// stands nowhere as a word of its own, and no escape sequence could spell it.
+fn may_name_owed(text: &str) -> bool {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let bytes = text.as_bytes();
+    let stands_alone = |(at, word): (usize, &str)| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        !before.is_some_and(is_of_word) && !bytes.get(at + word.len()).is_some_and(is_of_word)
+    };
+    text.match_indices("owed").any(stands_alone)
+        || [r"\u", r"\U", r"\x"].iter().any(|escape| text.contains(escape))
+}
+
 fn package_json(text: &str) -> anyhow::Result<Option<Keys>> {
     #[derive(serde::Deserialize)]
     struct Manifest {
         owed: Option<Keys>,
+    }
+    if !text.contains("\"owed\"") && !text.contains(r"\u") {
+        return Ok(None);
     }
     match serde_json::from_str::<Manifest>(text) {
         Ok(manifest) => Ok(manifest.owed),
@@ -244,6 +264,30 @@ mod tests {
                 let complaint = error.downcast::<Complaint>().expect("every error is a complaint");
                 (complaint.what, complaint.next.unwrap_or_default())
             })
+    }
+
+    #[test]
+    fn a_manifest_is_read_wherever_it_may_name_us() {
+        for text in [
+            "[tool.owed]\ncap = 7",
+            "[tool]\nowed = { cap = 7 }",
+            "[tool]\nowed.cap = 7",
+            "tool.\"owed\".cap=7",
+            "tool={ 'owed'={cap=7} }",
+            "[tool.\"\\u006fwed\"]\ncap = 7",
+            "[tool.\"\\U0000006fwed\"]\ncap = 7",
+            "[tool.\"\\x6fwed\"]\ncap = 7",
+        ] {
+            assert_eq!(check(&[("pyproject.toml", text)]).unwrap().caps.default, 7, "{text}");
+        }
+        for text in ["[tool.allowed]\ncap = 7", "[tool.owed-more]\ncap = 7", "[owedness", "x = 'followed'"] {
+            assert!(!may_name_owed(text), "{text}");
+            assert_eq!(check(&[("pyproject.toml", text)]).unwrap().source, None);
+        }
+        for text in ["{\"owed\": {\"cap\": 7}}", "{\"\\u006fwed\": {\"cap\": 7}}"] {
+            assert_eq!(check(&[("package.json", text)]).unwrap().caps.default, 7, "{text}");
+        }
+        assert_eq!(check(&[("package.json", "{\"allowed\": 1")]).unwrap().source, None);
     }
 
     #[test]

@@ -4,17 +4,22 @@
 //! checksum(16), then the checksum(16) of all that; then the sections. A section is checked
 //! when it is opened: what nobody needs is not even touched. A file that was cut, or of which
 //! a bit was lost, is no file.
+//!
+//! The checksum is XXH3 (128 bits): it is there for accidents. Whoever could write a wrong cache
+//! on purpose could write any checksum, too, so a cryptographic one would cost more and add nothing.
+//! What it refuses to do: it is no key. What a content is known by is a [`Digest`].
 
 use std::ops::Range;
 
 use rayon::prelude::*;
+use twox_hash::XxHash3_128;
 
 use super::column::{Bytes, Part};
 use crate::digest::Digest;
 
 const MAGIC: &[u8; 9] = b"owedcache";
 /// Changes with this module and with the layout of any payload.
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 const FIXED: usize = MAGIC.len() + 1 + 16 + 1;
 const ROW: usize = 8 + 16;
 
@@ -28,29 +33,35 @@ pub(super) fn seal(sections: &[&[u8]], fingerprint: Digest) -> Vec<u8> {
     bytes.push(u8::try_from(sections.len()).expect("a file has a few sections"));
     for section in sections {
         bytes.extend_from_slice(&(section.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&checksum(section).0);
+        bytes.extend_from_slice(&checksum(section));
     }
-    let head = Digest::of(&bytes);
-    bytes.extend_from_slice(&head.0);
+    let head = sum_of(&bytes);
+    bytes.extend_from_slice(&head);
     sections.iter().for_each(|section| bytes.extend_from_slice(section));
     bytes
 }
 
-/// A large section is hashed in pieces, in parallel.
-fn checksum(section: &[u8]) -> Digest {
+type Sum = [u8; 16];
+
+fn sum_of(bytes: &[u8]) -> Sum {
+    XxHash3_128::oneshot(bytes).to_le_bytes()
+}
+
+/// Of a large section: in pieces, in parallel. Its length is in the head.
+fn checksum(section: &[u8]) -> Sum {
     const PIECE: usize = 1 << 20;
     if section.len() <= PIECE {
-        return Digest::of(section);
+        return sum_of(section);
     }
-    let pieces: Vec<Digest> = section.par_chunks(PIECE).map(Digest::of).collect();
-    Digest::of_parts(pieces.iter().map(|piece| &piece.0[..]))
+    let pieces: Vec<Sum> = section.par_chunks(PIECE).map(sum_of).collect();
+    sum_of(pieces.as_flattened())
 }
 
 /// A file of ours, whose first section is whole.
 #[derive(Clone, Debug)]
 pub(super) struct Opened {
     file: Part,
-    sections: Vec<(Range<usize>, Digest)>,
+    sections: Vec<(Range<usize>, Sum)>,
 }
 
 impl std::ops::Deref for Opened {
@@ -63,6 +74,12 @@ impl std::ops::Deref for Opened {
 }
 
 impl Opened {
+    /// The first section, which was checked when the file was opened.
+    pub(super) fn first(&self) -> Option<Part> {
+        let (range, _) = self.sections.first()?;
+        self.file.part(range.clone())
+    }
+
     /// A section; `None` when it is damaged.
     pub(super) fn section(&self, number: usize) -> Option<Part> {
         let (range, sum) = self.sections.get(number)?;
@@ -84,7 +101,7 @@ pub(super) fn open(bytes: Bytes, fingerprint: Digest) -> Result<Opened, &'static
         return Err("was made by another version");
     }
     let head = FIXED + usize::from(rest[17]) * ROW;
-    if all.get(head..head + 16) != Some(&Digest::of(&all[..head.min(all.len())]).0[..]) {
+    if all.get(head..head + 16) != Some(&sum_of(&all[..head.min(all.len())])[..]) {
         return Err(DAMAGED);
     }
     let mut start = head + 16;
@@ -93,7 +110,7 @@ pub(super) fn open(bytes: Bytes, fingerprint: Digest) -> Result<Opened, &'static
         let (length, sum) = row.split_first_chunk::<8>().ok_or(DAMAGED)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| DAMAGED)?;
         let end = start.checked_add(length).filter(|end| *end <= all.len()).ok_or(DAMAGED)?;
-        sections.push((start..end, Digest(sum.try_into().map_err(|_| DAMAGED)?)));
+        sections.push((start..end, sum.try_into().map_err(|_| DAMAGED)?));
         start = end;
     }
     let is_whole = start == all.len();

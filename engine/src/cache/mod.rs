@@ -121,7 +121,7 @@ impl Cache {
 
     /// What the disk said of files the last time.
     pub fn stats(&self) -> Stats {
-        let load = || self.load("stat").and_then(|file| Stats::decode(file.section(0)?)).unwrap_or_default();
+        let load = || self.load("stat").and_then(|file| Stats::decode(file.first()?)).unwrap_or_default();
         self.stats.get_or_init(load).clone()
     }
 

@@ -69,9 +69,11 @@ impl Seen {
         let sources = self.sources.iter().map(|source| source.path.as_str());
         let lacking = self.runners.iter().flat_map(|runner| &runner.lacks).map(|lack| lack.path.as_str());
         let reads = self.reads.iter().chain(self.runners.iter().flat_map(|runner| &runner.reads));
+        let codes = self.runners.iter().flat_map(|runner| &runner.codes).map(|code| code.path.as_str());
         let mut paths: Vec<&str> =
-            sources.chain(reads.map(|(path, _)| path.as_str())).chain(lacking).collect();
-        paths.sort_unstable();
+            sources.chain(reads.map(|(path, _)| path.as_str())).chain(lacking).chain(codes).collect();
+        // A few sorted lists one after the other: a sort that sees them merges them.
+        paths.sort();
         paths.dedup();
         paths
     }
@@ -85,6 +87,15 @@ pub(crate) struct Lack {
     pub(crate) digest: Digest,
     /// What was looked for.
     pub(crate) words: Vec<String>,
+}
+
+/// A content of which a runner looked at the code alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Code {
+    pub(crate) path: String,
+    pub(crate) digest: Digest,
+    /// What [`crate::language::Language::code`] says of it.
+    pub(crate) code: Digest,
 }
 
 /// A source of the inventory.
@@ -112,6 +123,8 @@ pub(crate) struct RunnerSeen {
     pub(crate) reads: Vec<(String, Digest)>,
     /// Contents in which it found none of some words, sorted.
     pub(crate) lacks: Vec<Lack>,
+    /// Contents of which it looked at the code alone, sorted.
+    pub(crate) codes: Vec<Code>,
     /// Whether a child process was asked for: then it must be asked again.
     pub(crate) asked: bool,
     /// Whether it asked for the root: then it must be asked again elsewhere.

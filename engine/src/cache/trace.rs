@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::snapshot::Lack;
+use super::snapshot::{Code, Lack};
 use crate::digest::Digest;
 use crate::problem::Unchecked;
 use crate::runner::ConfigLoader;
@@ -20,6 +20,8 @@ pub(crate) struct TracedTree<'a> {
     inner: &'a dyn Tree,
     reads: Mutex<BTreeMap<String, Digest>>,
     lacks: Mutex<BTreeSet<Lack>>,
+    /// By path: the content, and what its code is once that was said.
+    codes: Mutex<BTreeMap<String, (Digest, Option<Digest>)>>,
     located: AtomicBool,
 }
 
@@ -29,6 +31,8 @@ pub(crate) struct Traced {
     pub(crate) reads: Vec<(String, Digest)>,
     /// Contents of which only some words were wanted, that hold none of them; sorted.
     pub(crate) lacks: Vec<Lack>,
+    /// Contents of which only the code was looked at, sorted.
+    pub(crate) codes: Vec<Code>,
     /// Whether the root was asked for.
     pub(crate) located: bool,
 }
@@ -38,6 +42,7 @@ impl Traced {
     pub(crate) fn into_reads(self) -> Vec<(String, Digest)> {
         let mut reads = self.reads;
         reads.extend(self.lacks.into_iter().map(|lack| (lack.path, lack.digest)));
+        reads.extend(self.codes.into_iter().map(|code| (code.path, code.digest)));
         reads.sort();
         reads.dedup();
         reads
@@ -46,16 +51,31 @@ impl Traced {
 
 impl<'a> TracedTree<'a> {
     pub(crate) fn new(inner: &'a dyn Tree) -> Self {
-        Self { inner, reads: Mutex::default(), lacks: Mutex::default(), located: AtomicBool::new(false) }
+        Self {
+            inner,
+            reads: Mutex::default(),
+            lacks: Mutex::default(),
+            codes: Mutex::default(),
+            located: AtomicBool::new(false),
+        }
     }
 
     /// Ends it.
     pub(crate) fn finish(self) -> Traced {
-        let reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut codes = Vec::new();
+        for (path, (digest, code)) in self.codes.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match code {
+                Some(code) => codes.push(Code { path, digest, code }),
+                // Nobody said what its code is: all of it was read.
+                None => drop(reads.entry(path).or_insert(digest)),
+            }
+        }
         let lacks = self.lacks.into_inner().unwrap_or_else(PoisonError::into_inner);
         Traced {
             reads: reads.into_iter().collect(),
             lacks: lacks.into_iter().collect(),
+            codes,
             located: self.located.into_inner(),
         }
     }
@@ -98,6 +118,22 @@ impl Tree for TracedTree<'_> {
         let read = self.inner.read_with_digest(path);
         self.note(path, Digest::or_reason(read.as_ref().map(|(_, digest)| *digest).map_err(|e| *e)));
         read
+    }
+
+    fn code(&self, path: &str) -> Option<String> {
+        let read = self.inner.read_with_digest(path);
+        let digest = Digest::or_reason(read.as_ref().map(|(_, digest)| *digest).map_err(|e| *e));
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.entry(path.to_owned()).or_insert((digest, None));
+        drop(codes);
+        read.ok().and_then(|(bytes, _)| text_of(bytes))
+    }
+
+    fn code_is(&self, path: &str, digest: &dyn Fn() -> Digest) {
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, code @ None)) = codes.get_mut(path) {
+            *code = Some(digest());
+        }
     }
 
     fn text_with(&self, path: &str, words: &[&str]) -> Option<String> {

@@ -5,6 +5,7 @@ pub mod manifest;
 pub mod read;
 pub mod resolve;
 
+use owed_engine::digest::Digest;
 use owed_engine::facts::FileFacts;
 use owed_engine::function::{FunctionFacts, Limits};
 use owed_engine::language::{Language, ManifestDiff, SourceFile};
@@ -38,6 +39,10 @@ impl Language for JavaScript {
 
     fn read_without_declarations(&self, file: SourceFile<'_>) -> FileFacts {
         read::read_without_declarations(file)
+    }
+
+    fn code(&self, path: &str, text: &str) -> Option<Digest> {
+        crate::runners::config::code(path, text)
     }
 
     fn fix(&self, operation: &str) -> Option<&'static str> {

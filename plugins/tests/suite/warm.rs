@@ -194,6 +194,44 @@ fn runners_depend_on_no_more_of_facts_than_they_may() {
     assert!(asked > 300, "only {asked} runner projects were found");
 }
 
+/// A comment in a runner's configuration has nobody asked again; whatever else differs has.
+#[test]
+fn a_comment_in_a_configuration_changes_nothing() {
+    let before = "export default { test: { include: [compute()] } }\n";
+    let edits = [
+        ("export default { test: { include: [compute()] } }\n", true),
+        ("export default { test: { include: [compute()] } } // and why\n", true),
+        ("export default { test: { include: [compute()] } }\n/* vitest, jest\n node:test */\n\n", true),
+        ("export default { test: { include: [compute()] } /* }", false),
+        ("// on a line before\nexport default { test: { include: [compute()] } }\n", false),
+        ("/* */ export default { test: { include: [compute()] } }\n", false),
+        ("export default { test: { include: [computed()] } }\n", false),
+        ("export default { test: { include: ['// compute()'] } }\n", false),
+    ];
+    let code_of =
+        |text: &str| plugins().language_of("vitest.config.ts").unwrap().code("vitest.config.ts", text);
+    for (after, same) in edits {
+        assert_eq!(code_of(before) == code_of(after), same, "{after}");
+        let mut random = Random::new(3);
+        let mut state = State::new(&mut random);
+        let config = "vitest.config.ts".to_owned();
+        state.files.insert(config.clone(), before.as_bytes().to_vec());
+        let kept = Kept::default();
+        let settings = Settings::default;
+        Project::load_with(&state.tree(), plugins(), settings(), Reading::Files, &NoLoader, &kept.open());
+        state.files.insert(config, after.as_bytes().to_vec());
+        let (tree, cache) = (state.tree(), kept.open());
+        let warm = Project::recall(&tree, plugins(), settings(), Reading::Files, &NoLoader, &cache);
+        assert!(warm.is_some() || !same, "{after}");
+        let mut cold = Project::read(&tree, plugins(), settings(), Reading::Files);
+        cold.discover(&NoLoader);
+        cold.resolve();
+        if let Some(warm) = warm {
+            assert_eq!(portrait(&warm), portrait(&cold), "{after}");
+        }
+    }
+}
+
 #[test]
 fn what_is_damaged_or_of_another_version_is_made_anew() {
     let mut random = Random::new(7);

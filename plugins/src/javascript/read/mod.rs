@@ -96,7 +96,7 @@ pub fn reads(path: &str) -> bool {
 /// effect table.
 pub fn version() -> &'static str {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    VERSION.get_or_init(|| format!("javascript/7+{}", table::fingerprint()))
+    VERSION.get_or_init(|| format!("javascript/7+{:016x}", table::FINGERPRINT))
 }
 
 /// What to do about an operation of the effect table, as answers show it, in one line.

@@ -27,6 +27,7 @@ use owed_engine::tree::Tree;
 
 use crate::runners::manifest::Packages;
 pub use locate::split as package_and_rest;
+pub use module::code;
 use value::{Entry, Object, Unknown, Value};
 
 /// Steps one reading may take; far above any real configuration.
@@ -178,20 +179,26 @@ impl<'a> Reader<'a> {
 
     fn read_export(&self, path: &str, name: &str) -> Value {
         self.read.borrow_mut().insert(path.to_owned());
+        let parse = match path::extension(path) {
+            "json" | "jsonc" | "json5" => json::parse,
+            "yaml" | "yml" => yaml::parse,
+            _ => {
+                return match self.tree.code(path) {
+                    Some(text) => module::with(self, path, &text, |m| m.export(name)),
+                    None => unknown("a file that cannot be read", path, 1),
+                };
+            }
+        };
         let Some(text) = self.tree.text(path) else {
             return unknown("a file that cannot be read", path, 1);
         };
-        let data = match path::extension(path) {
-            "json" | "jsonc" | "json5" => json::parse(&text, path),
-            "yaml" | "yml" => yaml::parse(&text, path),
-            _ => return module::with(self, path, &text, |m| m.export(name)),
-        };
+        let data = parse(&text, path);
         if name == "default" || name == "*" { data } else { data.get(name) }
     }
 
     /// Calls a function of some configuration file.
     fn call(&self, function: &value::FunctionRef, arguments: &[Value]) -> Value {
-        let Some(text) = self.tree.text(&function.path) else {
+        let Some(text) = self.tree.code(&function.path) else {
             return unknown("a file that cannot be read", &function.path, 1);
         };
         module::with(self, &function.path, &text, |m| m.call_at(function, arguments))

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use owed_engine::digest::Digest;
 use owed_engine::path;
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
@@ -32,21 +33,47 @@ pub(super) fn with(
         return unknown("a configuration file nested too deep", path, 1);
     }
     let allocator = Allocator::default();
+    let Some(program) = parsed(&allocator, path, text) else {
+        return unknown("a configuration file with a syntax error", path, 1);
+    };
+    // What is evaluated is the tree; nothing below looks at a comment.
+    reader.tree.code_is(path, &|| without_comments(text, &program));
+    let module = Module::new(reader, path, text, &program);
+    ask(&module)
+}
+
+/// The digest of what an evaluation of `text` looks at; `None` when there is none.
+pub fn code(path: &str, text: &str) -> Option<Digest> {
+    let allocator = Allocator::default();
+    let program = (nesting(text) <= NESTING).then(|| parsed(&allocator, path, text))??;
+    Some(without_comments(text, &program))
+}
+
+/// The tree of `text`; `None` when it has a syntax error.
+fn parsed<'a>(allocator: &'a Allocator, path: &str, text: &'a str) -> Option<Program<'a>> {
     let source_type = SourceType::from_path(path).unwrap_or_default();
-    let mut parsed = Parser::new(&allocator, text, source_type).parse();
+    let mut parsed = Parser::new(allocator, text, source_type).parse();
     if !parsed.diagnostics.is_empty() {
         // `.js` may hold JSX or, with a transpiling loader, types.
         let wider = SourceType::tsx();
-        let again = Parser::new(&allocator, text, wider).parse();
+        let again = Parser::new(allocator, text, wider).parse();
         if again.diagnostics.is_empty() {
             parsed = again;
         }
     }
-    if parsed.panicked || !parsed.diagnostics.is_empty() {
-        return unknown("a configuration file with a syntax error", path, 1);
+    (!parsed.panicked && parsed.diagnostics.is_empty()).then_some(parsed.program)
+}
+
+/// Of the text with spaces for its comments, so that all else stays where it is, and on its line.
+/// What is not ASCII is left in place: it may end a line.
+fn without_comments(text: &str, program: &Program<'_>) -> Digest {
+    let mut bytes = text.as_bytes().to_vec();
+    for comment in &program.comments {
+        let range = comment.span.start as usize..comment.span.end as usize;
+        let blanks = bytes[range].iter_mut().filter(|byte| byte.is_ascii() && !matches!(byte, b'\n' | b'\r'));
+        blanks.for_each(|byte| *byte = b' ');
     }
-    let module = Module::new(reader, path, text, &parsed.program);
-    ask(&module)
+    Digest::of(bytes.trim_ascii_end())
 }
 
 fn nesting(text: &str) -> usize {
