@@ -38,6 +38,10 @@ pub struct Receipt {
     pub project: String,
     /// Name of the runner project.
     pub name: Option<String>,
+    /// Whether its types were checked and nothing was run
+    /// ([`RunnerProject::checked`](crate::runner::RunnerProject::checked)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub types: bool,
     /// The identity, in hexadecimal.
     pub identity: String,
     /// The table that holds its entries, by its digest.
@@ -100,6 +104,7 @@ impl Receipt {
             runner: runner.to_owned(),
             project: project.to_owned(),
             name: name.map(str::to_owned),
+            types: false,
             identity: identity.to_owned(),
             table: table.to_owned(),
             members,
@@ -111,6 +116,14 @@ impl Receipt {
         };
         receipt.seal = receipt.sealed();
         receipt
+    }
+
+    /// The same of a test whose types were checked, when `types` says so.
+    #[must_use]
+    pub fn of_types(mut self, types: bool) -> Self {
+        self.types = types;
+        self.seal = self.sealed();
+        self
     }
 
     /// The same with the files that were really loaded.

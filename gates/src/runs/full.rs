@@ -22,7 +22,7 @@ use super::look::input_of;
 use super::store::Key;
 
 /// Under which name it is kept.
-pub const KEY: Key<'static> = Key { test: "", runner: "", project: "", name: None };
+pub const KEY: Key<'static> = Key { test: "", runner: "", project: "", name: None, types: false };
 
 /// Why there is no receipt of a full run. Closed, and ordered by importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,7 +167,9 @@ pub fn inventory(project: &Project<'_>) -> Entry {
     for &reference in &project.tests {
         let suite = project.suite(reference);
         let name = suite.project.name.as_deref().unwrap_or("\0");
-        for part in [project.test_path(reference), suite.runner_name, &suite.project.root, name] {
+        let types = suite.project.checked.then_some("types");
+        let parts = [project.test_path(reference), suite.runner_name, &suite.project.root, name];
+        for part in parts.into_iter().chain(types) {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

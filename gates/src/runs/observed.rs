@@ -162,6 +162,8 @@ struct Test {
     runner: String,
     project: String,
     name: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    types: bool,
     loaded: Members,
     whole: bool,
     undeclared: Members,
@@ -184,11 +186,12 @@ impl Stored {
     }
 }
 
-/// Test, runner, runner project and its name.
-type Owned = (String, String, String, Option<String>);
+/// Test, runner, runner project, its name, and whether types are checked.
+type Owned = (String, String, String, Option<String>, bool);
 
 fn owned(key: &Key<'_>) -> Owned {
-    (key.test.to_owned(), key.runner.to_owned(), key.project.to_owned(), key.name.map(str::to_owned))
+    let owned = str::to_owned;
+    (owned(key.test), owned(key.runner), owned(key.project), key.name.map(owned), key.types)
 }
 
 /// A test that loaded files which its closure lacks.
@@ -251,7 +254,7 @@ impl Observations {
                 return None;
             }
             let observed = Observed { loaded: test.loaded, whole: test.whole, undeclared: test.undeclared };
-            tests.insert((test.test, test.runner, test.project, test.name), observed);
+            tests.insert((test.test, test.runner, test.project, test.name, test.types), observed);
         }
         Some(Self { damaged: false, paths: stored.paths, tests, noted: BTreeMap::new() })
     }
@@ -344,7 +347,7 @@ impl Observations {
         let all = self.all();
         let with_some = all.iter().filter(|(_, (_, undeclared))| !undeclared.is_empty());
         with_some
-            .map(|((test, runner, project, _), (_, undeclared))| Finding {
+            .map(|((test, runner, project, ..), (_, undeclared))| Finding {
                 test: test.clone(),
                 runner: runner.clone(),
                 project: project.clone(),
@@ -375,11 +378,12 @@ impl Observations {
         let set = |files: &BTreeSet<String>| Members::new(files.iter().map(number).collect());
         let tests = known
             .iter()
-            .map(|((test, runner, project, name), (loaded, undeclared))| Test {
+            .map(|((test, runner, project, name, types), (loaded, undeclared))| Test {
                 test: test.clone(),
                 runner: runner.clone(),
                 project: project.clone(),
                 name: name.clone(),
+                types: *types,
                 loaded: set(&loaded.files),
                 whole: loaded.whole,
                 undeclared: set(undeclared),
@@ -419,7 +423,7 @@ mod tests {
         assert_eq!(undeclared(&entries, &loaded), ["names/one.js", "src/b.js"]);
         // The same by number, for a test that has some of the entries.
         let dir = tempfile::tempdir().unwrap();
-        let key = Key { test: "a.test.js", runner: "node:test", project: "", name: None };
+        let key = Key { test: "a.test.js", runner: "node:test", project: "", name: None, types: false };
         let mut all = Observations::default();
         all.note(&key, Loaded { files: loaded, whole: true }, BTreeSet::new(), true);
         all.keep(dir.path()).unwrap();
@@ -437,7 +441,7 @@ mod tests {
     #[test]
     fn observations_are_kept_and_only_add_when_a_test_fails() {
         let dir = tempfile::tempdir().unwrap();
-        let key = Key { test: "a.test.js", runner: "node:test", project: "", name: None };
+        let key = Key { test: "a.test.js", runner: "node:test", project: "", name: None, types: false };
         let mut all = Observations::default();
         let of = |names: &[&str]| Loaded { files: set(names), whole: true };
         all.note(&key, of(&["a.js", "b.js"]), set(&[]), true);

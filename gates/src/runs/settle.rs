@@ -71,7 +71,8 @@ pub fn settle(
         (table, members.clone()),
         class,
         (outcome.cases, outcome.ms),
-    );
+    )
+    .of_types(key.types);
     if let Some(loaded) = loaded {
         receipt = receipt.with_observed(members_of(&before.table, members, loaded));
     }

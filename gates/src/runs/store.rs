@@ -55,12 +55,17 @@ pub struct Key<'a> {
     pub project: &'a str,
     /// Its name.
     pub name: Option<&'a str>,
+    /// Whether its types are checked and nothing is run: a file may be both, in projects that
+    /// have all else in common.
+    pub types: bool,
 }
 
 impl Key<'_> {
     fn file_name(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        for part in [self.test, self.runner, self.project, self.name.unwrap_or("\0")] {
+        let types = self.types.then_some("types");
+        let parts = [self.test, self.runner, self.project, self.name.unwrap_or("\0")];
+        for part in parts.into_iter().chain(types) {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
@@ -68,8 +73,8 @@ impl Key<'_> {
     }
 
     fn is_of(&self, receipt: &Receipt) -> bool {
-        (self.test, self.runner, self.project, self.name)
-            == (&*receipt.test, &*receipt.runner, &*receipt.project, receipt.name.as_deref())
+        let of = (&*receipt.test, &*receipt.runner, &*receipt.project, receipt.name.as_deref());
+        (self.test, self.runner, self.project, self.name) == of && self.types == receipt.types
     }
 }
 
@@ -326,6 +331,7 @@ impl Receipts {
             runner: &receipt.runner,
             project: &receipt.project,
             name: receipt.name.as_deref(),
+            types: receipt.types,
         };
         let name = key.file_name();
         let text = receipt.text();

@@ -311,11 +311,14 @@ impl Call<'_> {
 /// whose identity is asked for again.
 fn again(scene: &Scene<'_>, items: &[Item], now: &Project<'_>) -> (BTreeMap<usize, usize>, Vec<Asked>) {
     let classes = classes(now, &scene.owed);
-    let places = parts::places(now);
+    let (was, is) = (parts::places(&scene.project), parts::places(now));
     let mut numbers = BTreeMap::new();
     let mut asked = Vec::new();
     for item in items.iter().filter(|item| item.run) {
-        let Some(&number) = places.get(&parts::key(&scene.project, item.number)) else { continue };
+        let key = parts::key(&scene.project, item.number);
+        let (Some(was), Some(is)) = (was.get(&key), is.get(&key)) else { continue };
+        let at = was.iter().position(|number| *number == item.number);
+        let Some(&number) = at.and_then(|at| is.get(at)) else { continue };
         numbers.insert(item.number, number);
         let class = &classes[number];
         if may_reuse(class.opacity) {

@@ -60,9 +60,14 @@ pub(in crate::command) fn classes(project: &Project<'_>, paths: &[String]) -> Ve
         .collect()
 }
 
-/// The number of each test.
-pub(in crate::command) fn places<'p>(project: &'p Project<'_>) -> BTreeMap<Key<'p>, usize> {
-    (0..project.tests.len()).rev().map(|number| (key(project, number), number)).collect()
+/// The numbers of the tests that are called the same: one, unless two runner projects have all in
+/// common that names them; then in the order in which they were discovered.
+pub(in crate::command) fn places<'p>(project: &'p Project<'_>) -> BTreeMap<Key<'p>, Vec<usize>> {
+    let mut places: BTreeMap<Key<'p>, Vec<usize>> = BTreeMap::new();
+    for number in 0..project.tests.len() {
+        places.entry(key(project, number)).or_default().push(number);
+    }
+    places
 }
 
 /// Which test of which runner project.
@@ -74,6 +79,7 @@ pub(in crate::command) fn key<'p>(project: &'p Project<'_>, number: usize) -> Ke
         runner: suite.runner_name,
         project: &suite.project.root,
         name: suite.project.name.as_deref(),
+        types: suite.project.checked,
     }
 }
 

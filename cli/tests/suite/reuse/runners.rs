@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::{in_parallel, said};
-use crate::harness::{Project, owed_in};
+use crate::harness::{Project, fields, owed_in};
 use crate::truth::install;
 
 struct Case {
@@ -282,4 +282,42 @@ fn what_jest_takes_up_by_name() {
 #[test]
 fn what_pytest_takes_up_by_name() {
     in_parallel(PYTEST_CASES, |case| check(case, PYTEST, false));
+}
+
+/// One file that is run and whose types are checked is two tests with all names in common: each
+/// has a receipt of its own, and neither is taken for the other after a run.
+#[test]
+fn a_file_whose_types_are_checked_too_is_two_tests() {
+    let project = Project::bare(&[
+        (
+            "package.json",
+            "{ \"name\": \"n\", \"type\": \"module\", \"scripts\": { \"test\": \"vitest run\" }, \"devDependencies\": { \"vitest\": \"*\" } }\n",
+        ),
+        (".gitignore", "node_modules\n"),
+        (
+            "tsconfig.json",
+            "{ \"compilerOptions\": { \"strict\": true, \"noEmit\": true, \"skipLibCheck\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"types\": [] }, \"include\": [\"src\"] }\n",
+        ),
+        (
+            "vitest.config.js",
+            "import { defineConfig } from \"vitest/config\";\n\nexport default defineConfig({ test: { typecheck: { enabled: true, include: [\"**/*.test.ts\"] } } });\n",
+        ),
+        ("src/b.ts", "export const b: number = 1;\n"),
+        (
+            "src/a.test.ts",
+            "import { expect, expectTypeOf, test } from \"vitest\";\nimport { b } from \"./b\";\n\ntest(\"a\", () => {\n  expectTypeOf(b).toEqualTypeOf<number>();\n  expect(b).toBe(1);\n});\n",
+        ),
+    ]);
+    project.link(install::node_modules().to_str().unwrap(), "node_modules");
+    project.git(&["init", "-q"]);
+    project.commit("start");
+    let all = |want: &str| {
+        let ran =
+            owed_in(project.path(), &["run", "--all", "--format", "json"], &[("TMPDIR", "/tmp"), ("CI", "")]);
+        let answer = ran.json();
+        assert_eq!(fields(&answer["results"], "outcome"), [want, want], "{}\n{}", ran.out, ran.err);
+        assert!(answer["no_verdict"].as_array().is_some_and(Vec::is_empty), "{}", ran.out);
+    };
+    all("passed");
+    all("reused");
 }
