@@ -23,6 +23,7 @@ const ENGINE_IS_BUILT_FROM: &[&str] = &[
     "serde_json",
     "tempfile",
     "toml",
+    "twox-hash",
 ];
 
 /// The only modules that may touch files, processes, the environment and the clock.
